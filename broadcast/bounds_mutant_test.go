@@ -41,6 +41,15 @@ func TestBoundsNoticeBugs(t *testing.T) {
 		"BroadcastSmallerClaims":  keepsTheLargestClaim,
 		"BroadcastAnswersAnyBoot": func() bool { return answersForOneBoot(t) },
 		"BroadcastLogInOneTurn":   answersLogsInBounds,
+
+		"BroadcastAtTheFloor":     waitsAtTheFloor,
+		"BroadcastCutToTheFloor":  waitsAtTheFloor,
+		"BroadcastStrictByMost":   unorderedWaits,
+		"BroadcastAllAlong":       func() bool { return finishesAsAgreed(t) },
+		"BroadcastNobodyDecides":  refusesImpossible,
+		"BroadcastDoneOfAnyBoot":  needsDoneOfItsPlan,
+		"BroadcastAsksOne":        func() bool { return asksOthersToo(t) },
+		"BroadcastBacklogOfBytes": countsWhatWaits,
 	} {
 		t.Run(bug, func(t *testing.T) { noticed(t, bug, holds) })
 	}

@@ -59,3 +59,23 @@ func wantsTwoWindows() bool {
 }
 
 func TestAMemberWantsNoMoreThanItKeeps(t *testing.T) { require.True(t, wantsTwoWindows()) }
+
+// asksOthersToo reports whether a member gets a message of a sender that it does not hear from
+// the others, and asks for a bounded number of ranges in one request.
+func asksOthersToo(t testing.TB) bool {
+	g := newTrio(3, Config{})
+	g.drop = func(from, to int, _ *Packet) bool { return from == 1 && to == 2 }
+	_, err := g.cast(1, []byte("x"), total)
+	require.NoError(t, err)
+	g.run(10 * aFewPeriods)
+
+	var p Packet
+	st := stream{ring: make([]entry, 64), top: 3 * maxWants}
+	for seq := uint64(2); seq <= st.top; seq += 2 {
+		st.at(seq).flags = held
+	}
+	st.missing(&p, incarnation(1), ClassOrdered, st.top)
+	return g.count[2] == 1 && len(p.Wants) == maxWants
+}
+
+func TestAMemberAsksOthersToo(t *testing.T) { require.True(t, asksOthersToo(t)) }

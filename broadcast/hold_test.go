@@ -24,6 +24,10 @@ func holdsFourWindows() bool {
 	id := func(sequence uint64) ID {
 		return ID{Sender: incarnation(0).Node, Boot: incarnation(0).Boot, Class: ClassOrdered, Sequence: sequence}
 	}
+	s.handleRun(letter(32, "ab")) // the last one has no place
+	if s.Holds(id(32)) || s.Holds(id(33)) {
+		return false
+	}
 	s.handleRun(letter(32, "a"))
 	s.handleRun(letter(33, "b"))
 	within := s.Holds(id(32)) && !s.Holds(id(33)) && s.Dropped.Overflow == 1
@@ -57,6 +61,9 @@ func needsDoneOfItsPlan() bool {
 	s.Freeze(g.now, v, true)
 	s.freeze.plan, s.freeze.lacking = []*Plan{{Proposal: v.ID}}, timed.SetOf(2)
 	s.handleDone(incarnation(1), membership.ViewID{Sequence: 8, Leader: v.ID.Leader, Boot: v.ID.Boot})
+	other := incarnation(1)
+	other.Boot++
+	s.handleDone(other, v.ID)
 	waits := !s.Ready(v.ID)
 	s.handleDone(incarnation(1), v.ID)
 	return waits && s.Ready(v.ID)
@@ -82,7 +89,7 @@ func acksAtOnce() bool {
 func TestWhoCatchesUpAcknowledgesAtOnce(t *testing.T) { require.True(t, acksAtOnce()) }
 
 // refusesImpossible reports whether a decision is dropped whose ranges are of no member, of
-// no class, or not in their order.
+// no class, or not in their order, and one that names no member as the next decider.
 func refusesImpossible() bool {
 	g := newTrio(3, Config{})
 	s := g.nodes[1]
@@ -93,7 +100,10 @@ func refusesImpossible() bool {
 			return false
 		}
 	}
-	return true
+	s.handleDecision(g.now, &Decision{Number: s.known + 1, Next: 3})
+	refused := s.known == 0 && s.Dropped.Invalid == 5
+	s.handleDecision(g.now, &Decision{Number: s.known + 1, Next: 2})
+	return refused && s.known == 1
 }
 
 func TestImpossibleDecisionsAreDropped(t *testing.T) { require.True(t, refusesImpossible()) }

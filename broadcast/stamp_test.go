@@ -212,3 +212,27 @@ func keepsItsOrder(t testing.TB) bool {
 }
 
 func TestASenderWhoseClockIsSetBackKeepsItsOrder(t *testing.T) { require.True(t, keepsItsOrder(t)) }
+
+// waitsAtTheFloor reports whether a Timed message waits while one with the same stamp may
+// still come, from a member that is before its sender, and whether a cut leaves the stamps
+// that are near as they are.
+func waitsAtTheFloor() bool {
+	s := newTrio(3, Config{}).nodes[0]
+	st := s.members[2].stream(ClassOrdered)
+	st.put(&s.arena, &Run{Sender: 3, Boot: st.boot, Class: ClassOrdered, Options: Options{TimedOrder, WeakAtomicity}, First: 1, Count: 1, Size: 1,
+		Payload: []byte("x"), Begins: true, Ends: true, Stamp: 55}, 16)
+	decide := func(number uint64, floor clocksync.Time, leeway time.Duration, ranges ...Range) {
+		s.handleDecision(0, &Decision{Number: number, Floor: floor, Leeway: leeway, Ranges: ranges})
+		s.deliverOrdered(false)
+	}
+	decide(1, 45, 0, Range{Member: 2, Class: ClassOrdered, To: 1})
+	decide(2, 50, 10)
+	decide(3, 55, 0)
+	if len(s.deliveries) > 0 {
+		return false
+	}
+	decide(4, 56, 0)
+	return len(s.deliveries) == 1 && s.deliveries[0].Stamp == 55 && s.deliveries[0].Deviation == 0
+}
+
+func TestATimedMessageWaitsForItsEquals(t *testing.T) { require.True(t, waitsAtTheFloor()) }

@@ -127,3 +127,35 @@ func newLinesOweNothing(t testing.TB) {
 }
 
 func TestANewLineOwesNothingToTheOneBefore(t *testing.T) { newLinesOweNothing(t) }
+
+// Neither does a sample that is older than observationLife when another comes: it was taken at
+// another rate.
+func oldSamplesFitNothing(t testing.TB) {
+	sample := func(at timed.Instant, off time.Duration) interval {
+		utc := wall + Time(at.Sub(start)) + Time(off)
+		return interval{at, utc - 1e6, utc + 1e6}
+	}
+	later := start.Add(observationLife + 1)
+	var s, fresh steering
+	s.add(1, sample(start, time.Second))
+	s.add(1, sample(later, 0))
+	fresh.add(1, sample(later, 0))
+	require.Equal(t, fresh.at(later), s.at(later))
+	require.Equal(t, fresh.rate, s.rate)
+}
+
+func TestOldSamplesFitNothing(t *testing.T) { oldSamplesFitNothing(t) }
+
+// When the leader's references dispute UTC, a follower does not know any more which of its own
+// samples were right.
+func disputeOfTheLeader(t testing.TB) {
+	_, line := leader(t, 2, wall)
+	c := New(utcConfig(1), start, wall)
+	c.HandleLine(start, &line, 0, 0, nil)
+	says(c, 1, start, 0, time.Millisecond, NoLeap)
+	require.True(t, c.sources.steer.ready(start))
+	c.HandleUTC(start, &UTC{State: UTCDisputed}, 0, 0, nil)
+	require.False(t, c.sources.steer.ready(start))
+}
+
+func TestADisputeOfTheLeaderCounts(t *testing.T) { disputeOfTheLeader(t) }

@@ -44,5 +44,12 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BendReplaced":         bendsKeepPromises,
 		"NewLineOwes":          newLinesOweNothing,
 		"EarlierIsNarrower":    earlierReadingsHold,
+
+		"HoldoverOfTheLongest":  shorterLeaseCounts,
+		"SlewIgnoresRate":       slewsToTheMiddle,
+		"LeadersDisputeUnheard": disputeOfTheLeader,
+		"LeapByTheEarliest":     leapOnASlowClock,
+		"OldSamplesFit":         oldSamplesFitNothing,
+		"OwnFarewells":          alternatingTimelines,
 	})
 }

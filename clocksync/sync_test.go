@@ -186,7 +186,7 @@ func TestReturningTimelineNeverRunsBack(t *testing.T) {
 	require.LessOrEqual(t, r.Time.Sub(truth).Abs(), r.Deviation)
 }
 
-// Two timelines that alternate do not push out a third, whose time must not run back either.
+// Two timelines that alternate, and those of own leads, do not push out a third, whose time must not run back either.
 func alternatingTimelines(t testing.TB) {
 	_, a := leader(t, 1, wall)
 	_, b := leader(t, 3, wall-Time(11*time.Millisecond))
@@ -201,6 +201,7 @@ func alternatingTimelines(t testing.TB) {
 			f.HandleLine(at, &other, 0, 0, nil)
 			require.Equal(t, other.Timeline, f.Read(at).Timeline)
 		}
+		f.HandleLead(at, nil) // timelines of its own never come back
 	}
 	a.Shown -= Time(4 * time.Millisecond) // close enough to the others that a change back would slew
 	f.HandleLine(at, &a, 0, 0, nil)
@@ -222,3 +223,36 @@ func promiseEndsEarly(t testing.TB) {
 }
 
 func TestThePromiseEndsAtItsEarliestEnd(t *testing.T) { promiseEndsEarly(t) }
+
+// A leader that gets a shorter lease after a longer one is in holdover when the shorter one is
+// over, since another may lead then; and it is not yet in the last instant of it.
+func shorterLeaseCounts(t testing.TB) {
+	c, _ := leader(t, 1, wall)
+	announced(t, c, start, start.Add(100*time.Millisecond))
+	end := start.Add(50 * time.Millisecond)
+	announced(t, c, start, end)
+	require.False(t, c.Read(end).Holdover)
+	require.True(t, c.Read(end+1).Holdover)
+}
+
+func TestAShorterLeaseEndsTheClaim(t *testing.T) { shorterLeaseCounts(t) }
+
+// A clock that slews reaches the middle of its interval, and goes on with it, whatever the rate
+// of the line is.
+func slewsToTheMiddle(t testing.TB) {
+	for _, rate := range []int64{-250_000, 0, 250_000} {
+		for _, ahead := range []time.Duration{-2 * time.Millisecond, 2 * time.Millisecond} {
+			_, line := leader(t, 1, wall)
+			line.Rate = rate
+			f := New(config(2), start, wall+Time(ahead))
+			f.NoteShared()
+			f.HandleLine(start, &line, 0, 0, nil)
+			for after := 10 * time.Second; after < 30*time.Second; after += 5 * time.Second {
+				at := start.Add(after)
+				require.InDelta(t, 0, float64(f.Read(at).Time.Sub(line.At(at))), 1000, "%v at rate %d", ahead, rate)
+			}
+		}
+	}
+}
+
+func TestASlewEndsInTheMiddle(t *testing.T) { slewsToTheMiddle(t) }

@@ -367,3 +367,16 @@ func TestTheBetterHelperHasTheSmallerKey(t *testing.T) {
 		require.Greater(t, better, 10)
 	}
 }
+
+// An echo of a packet that has not left yet is damaged: it neither helps nor blames a clock.
+func echoOfTheFuture(t testing.TB) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	before := s.peers[2].current.helper
+	h := hello(7, 20*ms)
+	h.Echo.Sent = at(21*ms + 1)
+	take(t, s, 21*ms, h, Delivered)
+	require.Equal(t, before, s.peers[2].current.helper)
+}
+
+func TestAnEchoOfTheFutureSaysNothing(t *testing.T) { echoOfTheFuture(t) }

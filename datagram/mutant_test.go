@@ -49,6 +49,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"EchoOfNothing":    twinsAreTrusted,
 		"ChallengersMixed": challengersApart,
 		"NewPeerWaits":     greetsAtOnce,
+
+		"EchoOfTheFuture":    echoOfTheFuture,
+		"SilentCountAsHeard": silentPeersSayNothing,
 	})
 }
 

@@ -226,3 +226,22 @@ func (p *pair) bounded() {
 		require.GreaterOrEqual(p.t, hi, truth)
 	}
 }
+
+// A clock is judged by the peers that are heard: one with evidence against it, among others that
+// are silent, is all of them.
+func silentPeersSayNothing(t testing.TB) {
+	s := newService(1, 2, 3)
+	from3 := hello(9, 5*ms)
+	from3.Source = 3
+	take(t, s, 6*ms, from3, Accepted)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	h := hello(7, 500*ms) // its clock ran ahead
+	h.Echo = Echo{Heard: NotHeard}
+	take(t, s, 20*ms, h, Faulty)
+	for after, want := range map[time.Duration][2]int{0: {1, 2}, s.cfg.Timing.Expires - 14*ms: {1, 2}, s.cfg.Timing.Expires - 14*ms + 1: {1, 1}} {
+		faulty, heard := s.Faults(at(20*ms + after))
+		require.Equal(t, want, [2]int{faulty, heard}, "%v later", after)
+	}
+}
+
+func TestSilentPeersSayNothingOfAClock(t *testing.T) { silentPeersSayNothing(t) }

@@ -188,3 +188,14 @@ func relayedInTime(t testing.TB) {
 	require.Empty(t, c.HandleRelayed(c.alarm, incarnation(2), vote, nil), "the round is over")
 	require.Empty(t, c.Decide(c.now, nil))
 }
+
+// A node that refuses has answered: it keeps its place in the next tree.
+func refusersAnswer(t testing.TB) {
+	e, alive, now := candidate(t, Available)
+	e.cfg.Collation = Collation{Above: 2, Fanout: 2}
+	e.HandleReply(now, incarnation(2), Reply{Number: e.LastRequest(), Prefers: 2}, true, nil)
+	timeout(e, e.alarm, alive)
+	require.Equal(t, timed.SetOf(3), e.collated.silent)
+}
+
+func TestARefusalIsNoSilence(t *testing.T) { refusersAnswer(t) }

@@ -167,7 +167,9 @@ func answersCount(t testing.TB) {
 }
 
 // The named successor asks for votes at once, and the other nodes stand back.
-func TestTheNamedSuccessorComesFirst(t *testing.T) {
+func TestTheNamedSuccessorComesFirst(t *testing.T) { namedComesFirst(t) }
+
+func namedComesFirst(t testing.TB) {
 	e, alive, now := readyVoter()
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
 	e.NoteState(incarnation(1), &State{})
@@ -181,7 +183,9 @@ func TestTheNamedSuccessorComesFirst(t *testing.T) {
 	require.Equal(t, timed.Never, deadline(e, alive), "node 1 comes before it")
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
 	now = now.Add(e.grace()) // it has listened for long enough
+	e.nextRequest = now.Add(time.Second)
 	e.NoteRelease(now, incarnation(1), now, 5)
+	require.LessOrEqual(t, deadline(e, alive), now)
 	require.Equal(t, SendRequest, timeout(e, now, alive)[0].Kind)
 	var st State
 	e.FillState(now, &st)

@@ -199,6 +199,23 @@ func TestARequestBindsForSomeTime(t *testing.T) {
 	}
 }
 
+// A successor is preferred for as long as the others stand back, and no longer.
+func namedForATime(t testing.TB) {
+	e, alive, now := readyVoter()
+	require.True(t, ask(e, now, incarnation(1), alive).Support)
+	e.NoteRelease(now, incarnation(1), now, 5)
+	e.quietUntil = timed.Never // so that it asks for nothing
+	end := now.Add(e.yieldTime())
+	for _, at := range []timed.Instant{end - 1, end} {
+		timeout(e, at, alive)
+		var st State
+		e.FillState(at, &st)
+		require.Equal(t, at < end, st.Named)
+	}
+}
+
+func TestASuccessorIsPreferredForATime(t *testing.T) { namedForATime(t) }
+
 // What a node says of its lead is true when it says so.
 func saysWhatIsTrue(t testing.TB) {
 	e, alive, now := candidate(t, Available)

@@ -80,4 +80,8 @@ var notices = map[string]func(testing.TB){
 	"SaysItLeadsStill":     saysWhatIsTrue,
 	"VoteForgotten":        forgotten,
 	"EpochAsksLater":       asksInTheNewEpoch,
+	"NamedForEver":         namedForATime,
+	"SettlesDeaf":          tentativeWaits,
+	"SuccessorInTime":      namedComesFirst,
+	"CollateTheRefuser":    refusersAnswer,
 }

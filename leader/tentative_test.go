@@ -24,6 +24,7 @@ func tentativeWaits(t testing.TB) {
 		require.Equal(t, at, e.ReadyAt())
 		e.Settle(start.Add(2 * settled))
 		require.Equal(t, at, e.ReadyAt(), "it settles once")
+		require.Equal(t, at.Add(e.grace()), e.Deadline(), "and listens before it asks for votes")
 	}
 }
 

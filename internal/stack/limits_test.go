@@ -75,6 +75,15 @@ func claimsNothing(t testing.TB) {
 		Timeline: clocksync.TimelineID{Leader: 1, Boot: 7, Sequence: 2}})
 	require.Equal(t, clocksync.Reading{Time: 5, Deviation: clocksync.UnknownBound, UTCBound: clocksync.UnknownBound,
 		Holdover: true, Timeline: clocksync.TimelineID{Leader: 1, Boot: 7, Sequence: 2}}, r)
+	c, lead, other := follow()
+	for _, s := range []*Stack{lead, other} { // nor does a node between two incarnations
+		last := s.Snapshot(c.now)
+		require.NotEqual(t, clocksync.UnknownBound, last.Reading(c.now, true).Deviation)
+		between := Between(timed.Incarnation{Node: s.Self().Node, Boot: 99}, nil, &last)
+		r, shown := between.Reading(c.now, true), last.Reading(c.now, true)
+		require.Equal(t, []any{shown.Time, clocksync.UnknownBound, clocksync.Unsynchronized}, []any{r.Time, r.Deviation, r.Status})
+		require.Equal(t, []any{last.View, Lead{}, false}, []any{between.View, between.Lead(c.now), between.UpToDate(c.now)})
+	}
 }
 
 func TestAnUntrustedClockClaimsNothing(t *testing.T) { claimsNothing(t) }

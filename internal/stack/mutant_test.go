@@ -76,4 +76,7 @@ var notices = map[string]func(testing.TB){
 	"CollateForTheDead":     treeOfTheLiving,
 	"CollateExpectsAll":     treeOfTheLiving,
 	"CollateDropsTheLast":   nextRequestFlushes,
+	"CollateSparesNews":     collatedNews,
+	"ChallengersVersion":    challengerOfAnotherBuild,
+	"LateReplyUnread":       lateReplyTells,
 }

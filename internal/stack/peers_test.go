@@ -118,3 +118,28 @@ func acceptedIsNew(t testing.TB) {
 }
 
 func TestAnAcceptedIncarnationIsNew(t *testing.T) { acceptedIsNew(t) }
+
+// A reply that comes too late for its round still tells which views were proposed, so that the
+// next proposal is a later one.
+func lateReplyTells(t testing.TB) {
+	c, lead, other := follow()
+	p := c.packetOf(t, other, lead, wire.FrameReply)
+	p.Reply.Number--
+	p.Report.Sequence = lead.Sequence() + 5
+	lead.HandlePacket(c.now, c.now, &p, nil)
+	require.Equal(t, p.Report.Sequence, lead.Sequence())
+}
+
+func TestALateReplyTellsOfViews(t *testing.T) { lateReplyTells(t) }
+
+// A node whose replies go through the tree tells the requester itself when its state changes,
+// because they do not say it.
+func collatedNews(t testing.TB) {
+	w := collating(t, 7)
+	require.False(t, w.nodes[0].Election().Peer(7).Late)
+	w.nodes[6].Election().NoteLate(w.now)
+	w.pass(timed.LAN().KeepalivePeriod + 2*timed.LAN().ElectionPeriod)
+	require.True(t, w.nodes[0].Election().Peer(7).Late)
+}
+
+func TestCollatedNodesTellTheirNews(t *testing.T) { collatedNews(t) }

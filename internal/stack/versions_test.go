@@ -111,3 +111,18 @@ func wordOfOneBuild(t testing.TB) {
 }
 
 func TestTheBuildOfAnIncarnationIsItsOwn(t *testing.T) { wordOfOneBuild(t) }
+
+// Packets of an incarnation that is not accepted, while another is heard, do not say in which
+// version that one is spoken to.
+func challengerOfAnotherBuild(t testing.TB) {
+	c, lead, other := follow()
+	p := c.packetOf(t, other, lead, 0)
+	p.Header.Boot, p.Header.Version, p.Frames = 99, wire.Oldest, 0
+	p.Header.Quiet, p.Header.Patient = false, false
+	lead.HandlePacket(c.now, c.now, &p, nil)
+	kind, _ := lead.LastPacket()
+	require.Equal(t, datagram.Challenged, kind)
+	require.Equal(t, uint8(wire.Version), lead.versions.to(c.now, other.Self().Node))
+}
+
+func TestAChallengerOfAnotherBuild(t *testing.T) { challengerOfAnotherBuild(t) }

@@ -336,6 +336,20 @@ var survivors = map[string]string{
 	"LeavesLoudly":            "costs packets only",
 	"LeftBound":               "costs availability only",
 	"SharedAlone":             "costs accuracy only",
+
+	"HoldoverOfTheLongest":  "nobody reads the clock of a leader in holdover",
+	"SlewIgnoresRate":       "costs accuracy only",
+	"LeadersDisputeUnheard": "there are no references of UTC",
+	"LeapByTheEarliest":     "there are no references of UTC",
+	"OldSamplesFit":         "there are no references of UTC",
+	"OwnFarewells":          "no search was tried; the test is in package clocksync",
+	"NamedForEver":          "costs availability only",
+	"SettlesDeaf":           "no incarnation is tentative",
+	"SuccessorInTime":       "costs availability only",
+	"EchoOfTheFuture":       "packets are not damaged",
+	"SilentCountAsHeard":    "all clocks keep ρ",
+	"ChallengersVersion":    "all nodes are of one build",
+	"LateReplyUnread":       "no search was tried; the test is in package internal/stack",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are
