@@ -112,3 +112,28 @@ func confirmationsEndWithTheirView(t testing.TB) {
 }
 
 func TestConfirmationsEndWithTheirView(t *testing.T) { confirmationsEndWithTheirView(t) }
+
+// A resignation may overtake the announcement of the view: the member has told the leader that
+// it does not count on the view, and never installs it. Nor does it install a view without itself.
+func resignedIsNotInstalled(t testing.TB) {
+	g := newTrio(t)
+	g.won(1, 2, 3)
+	g.round(2, 3)
+	commit := g.part()
+	require.Equal(t, Commit, commit.Kind)
+	m := g.members[2]
+	require.Equal(t, []Kind{SendDropped}, kinds(m.HandleResign(now, inc(1), commit.ID, nil)))
+	require.Empty(t, m.HandlePart(now, inc(1), &commit, now, now, 0, nil))
+	require.Nil(t, m.View())
+	require.False(t, m.UpToDate(now))
+
+	m = g.members[3]
+	other := commit
+	other.View = &View{ID: commit.ID, Set: timed.SetOf(1, 2), Members: commit.View.Members[:2]}
+	require.Empty(t, m.HandlePart(now, inc(1), &other, now, now, 0, nil))
+	require.Nil(t, m.View())
+	require.NotEmpty(t, m.HandlePart(now, inc(1), &commit, now, now, 0, nil))
+	require.Equal(t, commit.ID, m.View().ID)
+}
+
+func TestAResignedViewIsNotInstalled(t *testing.T) { resignedIsNotInstalled(t) }

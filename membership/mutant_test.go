@@ -24,5 +24,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ViewGrantShortened": longestLeaseCounts,
 		"CommitWithoutLease": commitNeedsTime,
 		"ConfirmationsKept":  confirmationsEndWithTheirView,
+
+		"RenewResigned":       resignedIsNotInstalled,
+		"ResignedUninstalled": resignedIsNotInstalled,
+		"CommitWithoutMember": resignedIsNotInstalled,
 	})
 }

@@ -350,6 +350,8 @@ var survivors = map[string]string{
 	"SilentCountAsHeard":    "all clocks keep ρ",
 	"ChallengersVersion":    "all nodes are of one build",
 	"LateReplyUnread":       "no search was tried; the test is in package internal/stack",
+	"ResignedUninstalled":   "no search was tried; the test is in package membership",
+	"CommitWithoutMember":   "packets are not damaged",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are
