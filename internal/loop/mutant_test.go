@@ -18,6 +18,8 @@ var notices = map[string]func(testing.TB){
 	"BlamedGoesOn":          takesNoMore,
 	"LockLoweredAtBegin":    longVotesStay,
 	"SaltOnce":              saltsDiffer,
+	"TurnForgotten":         turnsAreRemembered,
+	"QuorumUntold":          refusesWithoutQuorum,
 	"KeysForgedKept":        silentlyDrops,
 	"KeysForgetPackets":     silentlyDrops,
 	"SendBeforePublish":     usersLook,

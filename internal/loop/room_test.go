@@ -10,6 +10,8 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -133,3 +135,39 @@ func droppedIsConsumed(t testing.TB) {
 }
 
 func TestDroppedDeliveriesAreConsumed(t *testing.T) { droppedIsConsumed(t) }
+
+// refusesWithoutQuorum has views with and without a quorum come. Callers learn at once whether
+// messages are ordered in the view; others go on.
+func refusesWithoutQuorum(t testing.TB) {
+	majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
+	require.NoError(t, err)
+	l, c := newLoop(func(c *Config) {
+		cast := *c.Stack.Broadcast
+		cast.Quorum = majority
+		c.Stack.Broadcast = &cast
+	})
+	d := l.driver
+	for d.stack == nil || d.stack.BroadcastState().View() == nil {
+		step(l, c)
+	}
+	send := func(order broadcast.Order) error {
+		d.mu.Lock() // no caller takes a turn
+		defer d.mu.Unlock()
+		_, err := l.Sends().Send(t.Context(), []byte("a word"), broadcast.Options{Order: order}, nil, true)
+		return err
+	}
+	for n := range timed.NodeID(3) { // alone, with node 2, and alone again
+		if n > 0 {
+			v := &membership.View{Set: timed.SetOf(1, 1+n%2), Members: []membership.Member{{Incarnation: d.cfg.Self}}}
+			d.deliver(&broadcast.Effect{Kind: broadcast.Installed, View: v})
+		}
+		if n == 1 {
+			require.NoError(t, send(broadcast.TotalOrder))
+		} else {
+			require.ErrorIs(t, send(broadcast.TotalOrder), broadcast.ErrNoQuorum)
+		}
+		require.NoError(t, send(broadcast.Unordered))
+	}
+}
+
+func TestMessagesWithoutAQuorumAreRefused(t *testing.T) { refusesWithoutQuorum(t) }

@@ -22,6 +22,7 @@ func TestTimersWaitForPacketsNotForEver(t *testing.T) {
 	l, c := newTestLoop(t)
 	d := l.driver
 	d.turn(nil, l.cfg.Clock.Read())
+	require.False(t, d.due(false), "they were looked at in that turn")
 	now := c.instant()
 	d.clock.now, d.routes.greet = now, false
 	require.Greater(t, d.stack.Deadline(), now)
@@ -44,6 +45,21 @@ func TestTrustInAReading(t *testing.T) {
 	_, ok := trust.Read(func() hwclock.Reading { return hwclock.Reading{Now: 11} })
 	require.False(t, ok)
 }
+
+// turnsAreRemembered has the clock show less than in the latest turn of the loop.
+func turnsAreRemembered(t testing.TB) {
+	l, c := newTestLoop(t)
+	for range 3 {
+		c.advance(time.Millisecond)
+		l.driver.turn(nil, l.cfg.Clock.Read())
+		for early, want := range map[time.Duration]bool{0: true, 1: false, time.Millisecond: false} {
+			_, ok := l.Snapshot().Trust.Read(func() hwclock.Reading { return hwclock.Reading{Now: c.instant().Add(-early)} })
+			require.Equal(t, want, ok, early)
+		}
+	}
+}
+
+func TestEachTurnIsRemembered(t *testing.T) { turnsAreRemembered(t) }
 
 // A phase ends with the lead, with the leader that the node follows, and with the era of the
 // clock.

@@ -137,6 +137,57 @@ func TestAJoinerGetsTheStateFromTheMemberThatLagsLeast(t *testing.T) {
 	})
 }
 
+// watched are words that note how much waits behind each operation.
+type watched struct {
+	words
+	behind func() int
+	waits  []int
+}
+
+func (w *watched) Apply(op broadcast.Delivery) any {
+	w.waits = append(w.waits, w.behind())
+	return w.words.Apply(op)
+}
+
+// miscounted has a member wait for the state while operations come, which it then applies one
+// after the other. Each waits until its turn comes, and no longer. It returns how many are said
+// to wait where that is wrong.
+func miscounted(t *testing.T) (wrong []int) {
+	synctest.Test(t, func(t *testing.T) {
+		h := new(hub)
+		a := join(t, h, 1)
+		app := &watched{}
+		m := &member{group: h.join(2), err: make(chan error, 1)}
+		e, err := New(replica.Config{}, m.group, app, nil, nil, nil)
+		require.NoError(t, err)
+		m.Engine, app.behind = e, e.Behind
+		go func() { m.err <- e.Run(t.Context()) }()
+		h.view(a.group)
+		a.submit(t, "one")
+		synctest.Wait()
+		a.app.gate = make(chan struct{})
+		a.submit(t, "two") // the snapshot waits for this
+		synctest.Wait()
+		h.view(a.group, m.group)
+		for _, word := range []string{"three", "four", "five", "six"} {
+			m.submit(t, word)
+		}
+		synctest.Wait()
+		close(a.app.gate)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, a.app.list, app.list)
+		for i, waits := range append(app.waits, e.Behind()) {
+			if waits != max(0, 3-i) {
+				wrong = append(wrong, waits)
+			}
+		}
+	})
+	return wrong
+}
+
+func TestOperationsWaitUntilTheirTurn(t *testing.T) { require.Empty(t, miscounted(t)) }
+
 // Operations are accepted in a view only.
 func TestOperationsAreAcceptedInAView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

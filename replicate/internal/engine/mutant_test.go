@@ -33,6 +33,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StorageChangesOwner":     strangers,
 		"StreamForgetsRemains":    endsWhole,
 		"StreamKeepsWaiting":      endsWhole,
+		"StoreNotedLate":          notedFirst,
 	})
 }
 
@@ -48,6 +49,8 @@ func TestReadingsNoticeReadWaitsForNothing(t *testing.T) {
 
 func TestDisksNoticeMergedInPlace(t *testing.T)   { wrongly(t, "StoreMergedInPlace", followed) }
 func TestDisksNoticeRestoredInPlace(t *testing.T) { wrongly(t, "StoreRestoredInPlace", followed) }
+
+func TestBehindNoticesReplayWaitsOn(t *testing.T) { wrongly(t, "ReplayWaitsOn", miscounted) }
 
 // wrongly requires that something goes wrong without a rule.
 func wrongly[T any](t *testing.T, id string, wrong func(*testing.T) T) {

@@ -1,11 +1,16 @@
 package engine
 
 import (
+	"context"
+	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/keep"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 )
@@ -60,3 +65,29 @@ func storedInTurn(t testing.TB) {
 }
 
 func TestADiskHasWhatItsWriterHasFlushed(t *testing.T) { storedInTurn(t) }
+
+// notedFirst requires that a store knows what a record stands for before its writer has the
+// record: the writer may be quick, and then nothing would say again that the disk has it.
+func notedFirst(t testing.TB) {
+	disk := disktest.New()
+	s := storeOn(t, disk, &words{})
+	var flushed atomic.Bool
+	disk.BeforeSync(func() { flushed.Store(true) })
+	s.mu.Lock() // nothing can be noted
+	appended := make(chan error)
+	go func() {
+		appended <- s.append(context.Background(), keep.Step{Record: []byte("x"), Number: 1, At: point(7, 3)})
+	}()
+	for i := 0; i < 10_000 && !flushed.Load(); i++ {
+		runtime.Gosched()
+	}
+	early := flushed.Load()
+	s.mu.Unlock()
+	require.NoError(t, <-appended)
+	require.False(t, early, "the record was written, and the store does not know what it stands for")
+	require.NoError(t, s.Close())
+	at, _ := s.take()
+	require.Equal(t, point(7, 3), at)
+}
+
+func TestWhatARecordStandsForIsNotedFirst(t *testing.T) { notedFirst(t) }
