@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -151,21 +152,27 @@ func laterPlaceStays(t testing.TB) {
 
 func TestOneWriteHasTheLaterOfItsPlaces(t *testing.T) { laterPlaceStays(t) }
 
-// fullPartsMeet merges parts that each have all that they may, and more than that together.
-// A member that joins can take the state.
+// fullPartsMeet merges parts that each have seen more than all that they may have, and more
+// than that together. A member that joins can take the state, before and after.
 func fullPartsMeet(t testing.TB) {
 	w := newWorld(t, Partitionable)
 	o := w.part(2)
-	for _, p := range []*world{w, o} {
-		for range maxVoid {
+	for i, p := range []*world{w, o} {
+		for range maxVoid + 5 {
 			require.Equal(t, NotFound, p.do(Command{Op: Delete, Key: "none"}).Status)
 		}
+		for n := range MaxTombstones {
+			p.put(fmt.Sprint(i, "gone", n), "")
+			p.do(Command{Op: Delete, Key: fmt.Sprint(i, "gone", n)})
+		}
+		require.Equal(t, written(t, p.s), written(t, p.copy()))
 		for range MaxLeases {
 			require.Equal(t, Done, p.do(Command{Op: Grant, TTL: time.Hour}).Status)
 		}
 	}
 	merge(w, o)
 	require.Equal(t, 2*MaxLeases, w.s.Summary().Leases)
+	require.LessOrEqual(t, w.s.Summary().Tombstones, MaxTombstones)
 	require.Equal(t, written(t, w.s), written(t, w.copy()))
 }
 

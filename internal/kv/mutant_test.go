@@ -42,6 +42,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvClockTurnsBack":     leasesEndByTheLatestClock,
 		"KvHistoryHasOneMore":  historyIsBounded,
 		"KvVoidUnbounded":      fullPartsMeet,
+		"KvVoidHasOneMore":     fullPartsMeet,
+		"KvMergeUntrimmed":     fullPartsMeet,
 		"KvEarlierPlace":       laterPlaceStays,
 	})
 }

@@ -174,6 +174,9 @@ func theEnd(t testing.TB) {
 	m.Fail(false)
 	require.False(t, m.MaySpeak(), "what was not written must not be said")
 	m, _ = machine(0)
+	m.Fail(true)
+	require.True(t, m.Over(), "and the node goes no further")
+	m, _ = machine(0)
 	m.End()
 	require.True(t, m.Over() && m.MaySpeak())
 }

@@ -11,6 +11,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/loop/deliveryqueue", map[string]func(testing.TB){
+		"DeliveriesShrinkStaged":  shrinksLater,
 		"DeliveriesForgetReturns": func(t testing.TB) { accountedFor(t.(rapid.TB)) },
 	})
 }

@@ -52,6 +52,34 @@ func TestItemsPassFromTheLoopToTheConsumer(t *testing.T) {
 	loop.Wait()
 }
 
+// shrinksLater has the loop look at what was returned while items of its turn are staged in a
+// ring that has room for a burst. They come to the consumer all the same.
+func shrinksLater(t testing.TB) {
+	q := New(1<<20, false)
+	for n := range uint64(5_000) {
+		q.Stage().Message.Position = n
+	}
+	q.Commit()
+	for items, _, _ := q.Borrow(1000); len(items) > 0; {
+		items, _, _ = q.Borrow(1000)
+	}
+	for n := range uint64(3) {
+		it := q.Stage()
+		it.Kind, it.Message.Position = Message, 7_000+n
+	}
+	for range calmLooks + 10 {
+		q.Returned()
+	}
+	require.True(t, q.Commit())
+	for n := range uint64(3) {
+		items, _, _ := q.Borrow(1)
+		require.Len(t, items, 1)
+		require.Equal(t, 7_000+n, items[0].Message.Position)
+	}
+}
+
+func TestWhatIsStagedOutlivesTheEndOfABurst(t *testing.T) { shrinksLater(t) }
+
 // A ring that a burst has made large becomes small again when no other burst follows, and
 // loses nothing.
 func TestARingShrinksAfterABurst(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/timed"
 )
 
 // aged are a node's two files at a time, and how far its epoch was.
@@ -84,6 +85,44 @@ func olderCopies(t testing.TB) {
 		}
 	}
 }
+
+// countersAreTheLatest requires that the file of the epoch has the counters of the state file
+// behind each write, or the copy of the state file from before that write would be accepted.
+func countersAreTheLatest(t testing.TB) {
+	dir := nodeWithEpoch(t)
+	d, err := Open(dir, 1, time.Second)
+	require.NoError(t, err)
+	_, err = d.ReadEpoch(Configured{})
+	require.NoError(t, err)
+	for range 3 {
+		for _, grow := range []func() error{d.Count, func() error { return d.ReserveViews(d.Views() + 1) }} {
+			require.NoError(t, grow())
+			_, has, err := d.epochFile()
+			require.NoError(t, err)
+			require.Equal(t, d.stored.counters(), has)
+		}
+	}
+	require.NoError(t, d.Close())
+}
+
+func TestTheEpochHasTheLatestCounters(t *testing.T) { countersAreTheLatest(t) }
+
+// Each id that a node can have may be a former one.
+func formerIDs(t testing.TB) {
+	dir := t.TempDir()
+	a, err := OpenAssigned(dir)
+	require.NoError(t, err)
+	ids := timed.SetOf(1, 100, timed.MaxNodes)
+	for id := range ids.All() {
+		d, err := Open(dir, id, time.Second)
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+	}
+	require.Equal(t, ids, a.Former())
+	require.NoError(t, a.Close())
+}
+
+func TestEachIDMayBeAFormerOne(t *testing.T) { formerIDs(t) }
 
 // A crash between the writes of the two files costs nothing: the state file has the counters
 // first, and the other one the epoch.

@@ -21,6 +21,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"PhaseNotNoted":        olderCopies,
 		"OlderStateAccepted":   olderCopies,
 		"CountersUnnoted":      olderCopies,
+		"CountersNotedLate":    countersAreTheLatest,
 		"AcceptedEpochUnnoted": acceptedIsNoted,
 	})
 }

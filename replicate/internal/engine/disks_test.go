@@ -2,14 +2,17 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/journal"
 	"github.com/failaware/failaware/internal/journal/disktest"
 	"github.com/failaware/failaware/internal/keep"
@@ -77,6 +80,31 @@ func followed(t *testing.T) (differences []string) {
 	})
 	return differences
 }
+
+// closesFull has a node stop while its disk is full, and returns what the engine says if that
+// does not tell of the operation that waits for the disk.
+func closesFull(t *testing.T) (untold string) {
+	synctest.Test(t, func(t *testing.T) {
+		h, disk := new(hub), disktest.New()
+		m := &member{app: &words{}, group: h.join(1), err: make(chan error, 1)}
+		e, failed := New(replica.Config{}, m.group, m.app, storeOn(t, disk, m.app), nil, nil)
+		require.NoError(t, failed)
+		m.Engine = e
+		go func() { m.err <- e.Run(t.Context()) }()
+		h.view(m.group)
+		synctest.Wait()
+		disk.SetRoom(0)
+		m.submit(t, strings.Repeat("x", 1<<13)) // more than the file has room for
+		synctest.Wait()
+		m.group.end(failaware.ErrClosed)
+		if err := <-m.err; !errors.Is(err, journal.ErrFull) || !strings.HasPrefix(err.Error(), "replicate: Storage: ") {
+			untold = err.Error()
+		}
+	})
+	return untold
+}
+
+func TestAnOperationThatIsNotOnTheDiskIsTold(t *testing.T) { require.Empty(t, closesFull(t)) }
 
 // A disk has what its application has, whatever brought the application there.
 func TestDisksFollowTheirApplications(t *testing.T) { require.Empty(t, followed(t)) }

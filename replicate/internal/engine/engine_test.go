@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -187,6 +188,45 @@ func miscounted(t *testing.T) (wrong []int) {
 }
 
 func TestOperationsWaitUntilTheirTurn(t *testing.T) { require.Empty(t, miscounted(t)) }
+
+// goesOver has incarnations of a member end: in a view, in one that has not settled, and in
+// none. It returns how the states differ from all that was applied.
+func goesOver(t *testing.T) (differences []string) {
+	synctest.Test(t, func(t *testing.T) {
+		h := new(hub)
+		a, silent, b := join(t, h, 1), h.join(2), join(t, h, 3)
+		h.view(a.group)
+		a.submit(t, "one")
+		synctest.Wait()
+		a.group.end(ErrNextIncarnation)
+		synctest.Wait()
+		h.view(a.group)
+		a.submit(t, "two")
+		synctest.Wait()
+		h.view(a.group, silent) // which reports nothing
+		a.submit(t, "three")
+		synctest.Wait()
+		a.group.end(ErrNextIncarnation)
+		synctest.Wait()
+		a.group.end(ErrNextIncarnation)
+		synctest.Wait()
+		h.view(a.group, b.group)
+		time.Sleep(time.Second)
+		b.submit(t, "four")
+		synctest.Wait()
+		for _, m := range []*member{a, b} {
+			if want := []string{"one", "two", "three", "four"}; !slices.Equal(want, m.app.list) {
+				differences = append(differences, fmt.Sprint(m.app.list))
+			}
+		}
+		if a.restores != 0 || b.restores != 1 {
+			differences = append(differences, fmt.Sprintf("%d and %d states were replaced", a.restores, b.restores))
+		}
+	})
+	return differences
+}
+
+func TestAStateGoesOverIntoTheNextIncarnation(t *testing.T) { require.Empty(t, goesOver(t)) }
 
 // Operations are accepted in a view only.
 func TestOperationsAreAcceptedInAView(t *testing.T) {

@@ -25,6 +25,7 @@ type fakeMember struct {
 	position uint64
 	sequence [2]uint64 // by class
 	items    []Item
+	ended    error // the end of its incarnation, behind the items
 	filled   chan struct{}
 }
 
@@ -38,7 +39,20 @@ func (h *hub) join(id timed.NodeID) *fakeMember {
 }
 
 // Begin implements [Group].
-func (m *fakeMember) Begin(context.Context) (timed.Incarnation, error) { return m.inc, nil }
+func (m *fakeMember) Begin(context.Context) (timed.Incarnation, error) {
+	m.hub.mu.Lock()
+	defer m.hub.mu.Unlock()
+	return m.inc, nil
+}
+
+// end ends a member's incarnation. Another one begins in no view, if the error says so.
+func (m *fakeMember) end(err error) {
+	m.hub.mu.Lock()
+	defer m.hub.mu.Unlock()
+	m.inc.Boot += 100
+	m.view, m.ended = nil, err
+	m.signal()
+}
 
 // view moves members, in the order of their ids, to a view of theirs.
 func (h *hub) view(ms ...*fakeMember) {
@@ -83,6 +97,10 @@ func (m *fakeMember) Broadcast(_ context.Context, payload []byte, opt broadcast.
 
 func (m *fakeMember) put(it Item) {
 	m.items = append(m.items, it)
+	m.signal()
+}
+
+func (m *fakeMember) signal() {
 	select {
 	case m.filled <- struct{}{}:
 	default:
@@ -98,6 +116,11 @@ func (m *fakeMember) Next(ctx context.Context) (Item, error) {
 			m.items = m.items[1:]
 			m.hub.mu.Unlock()
 			return it, nil
+		}
+		if err := m.ended; err != nil {
+			m.ended = nil
+			m.hub.mu.Unlock()
+			return Item{}, err
 		}
 		m.hub.mu.Unlock()
 		select {

@@ -34,6 +34,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StreamForgetsRemains":    endsWhole,
 		"StreamKeepsWaiting":      endsWhole,
 		"StoreNotedLate":          notedFirst,
+		"StreamForgetsFlushed":    passesAllOn,
+		"StreamKeepsBorrowed":     passesAllOn,
+		"VerdictLastsUnsaid":      verdictsWait,
 	})
 }
 
@@ -49,6 +52,11 @@ func TestReadingsNoticeReadWaitsForNothing(t *testing.T) {
 
 func TestDisksNoticeMergedInPlace(t *testing.T)   { wrongly(t, "StoreMergedInPlace", followed) }
 func TestDisksNoticeRestoredInPlace(t *testing.T) { wrongly(t, "StoreRestoredInPlace", followed) }
+
+func TestEndsNoticeEarlierStays(t *testing.T)      { wrongly(t, "EarlierStays", goesOver) }
+func TestEndsNoticeEndUndistributed(t *testing.T)  { wrongly(t, "EndUndistributed", goesOver) }
+func TestEndsNoticeRestoresUncounted(t *testing.T) { wrongly(t, "RestoresUncounted", goesOver) }
+func TestEndsNoticeStorageEndUntold(t *testing.T)  { wrongly(t, "StorageEndUntold", closesFull) }
 
 func TestBehindNoticesReplayWaitsOn(t *testing.T) { wrongly(t, "ReplayWaitsOn", miscounted) }
 

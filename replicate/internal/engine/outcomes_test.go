@@ -59,6 +59,8 @@ func TestOldVerdictsAreNotGiven(t *testing.T) {
 	require.Empty(t, c.Verdict)
 	o.Sent(other, broadcast.ID{}, failaware.ErrClosed, nil)
 	require.Empty(t, o.early)
+	last := o.Sending()
 	o.End()
 	require.Equal(t, failaware.NodeStopped, (<-c.Verdict).Unknown)
+	require.Len(t, o.Sent(last, messageID(9), nil, nil).Verdict, 1, "nobody would tell a caller that comes late")
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,10 +9,40 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/attach"
+	"github.com/failaware/failaware/internal/leftover"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
+
+// passesAllOn has the broadcast deliver a message of which every field says something. The
+// engine gets all of it, and keeps the payload when its memory is used again.
+func passesAllOn(t testing.TB) {
+	q := deliveryqueue.New(1<<20, false)
+	e, err := New(replica.Config{Self: timed.Incarnation{Node: 1, Boot: 2}}, nil, &words{}, nil, nil, nil)
+	require.NoError(t, err)
+	s := NewStream(nil, attach.Deliveries{Queue: q, Wake: func() {}})
+	s.Follow(e)
+	var d broadcast.Delivery
+	leftover.Fill(&d, "home") // where the broadcast has the payload
+	want := d
+	want.Payload = bytes.Clone(d.Payload)
+	it := q.Stage()
+	it.Kind, it.Message = deliveryqueue.Message, d
+	it = q.Stage()
+	it.Kind, it.View, it.Change = deliveryqueue.Installed, &membership.View{}, &deliveryqueue.Change{Base: []broadcast.Mark{{Node: 3}}}
+	q.Commit()
+	next, err := s.Next(t.Context())
+	require.NoError(t, err)
+	clear(d.Payload)
+	require.Empty(t, leftover.Differ(&want, &next.Delivery, "home"))
+	next, err = s.Next(t.Context())
+	require.NoError(t, err)
+	require.Len(t, next.Base, 1)
+}
+
+func TestTheEngineGetsAllOfADelivery(t *testing.T) { passesAllOn(t) }
 
 // endsWhole has an incarnation end of which the broadcast has acknowledged more than it has
 // delivered. The application gets all of that, and then the outcomes of the others are not known.

@@ -47,6 +47,9 @@ func verdictsWait(t testing.TB) {
 	e.settle(&call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(5), Options: strict, Transitional: true}, At: point(7, 5)}}, Verdict{})
 	require.Len(t, w.Verdict, 1, "other members need not have it")
 	require.False(t, (<-w.Verdict).Lasting)
+	w = e.Outcomes.Sent(e.Outcomes.Sending(), messageID(6), nil, nil)
+	e.settle(&call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(6), Options: strict}, At: point(7, 6)}}, Verdict{Lasting: true})
+	require.Len(t, w.Verdict, 1, "it lasts, and nothing need be said about it")
 }
 
 func TestVerdictsWaitForTheDisks(t *testing.T) { verdictsWait(t) }
