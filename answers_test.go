@@ -69,6 +69,24 @@ func TestAnswersReadTheClock(t *testing.T) {
 	require.Equal(t, LeaderAnswer{AsOf: 60}, leaderFrom(load, at(60, 0)), "a candidate's vote for itself is no leader")
 }
 
+// A global answer is of the global lease, which may begin later than the local one and end
+// earlier.
+func TestGlobalAnswersAreOfTheGlobalLease(t *testing.T) {
+	s := leading(100, 0)
+	s.Global, s.GlobalUntil, s.Phase.Since = true, 80, 10
+	s.GlobalPhase = &loop.Phase{Leads: true, Since: 20}
+	load := func() *loop.Snapshot { return s }
+	for now, leads := range map[timed.Instant]bool{79: true, 80: false} {
+		a := globalFrom(load, func() hwclock.Reading { return hwclock.Reading{Now: now} })
+		require.Equal(t, leads, a.Leads)
+		if leads {
+			require.Equal(t, timed.Instant(20), a.Since)
+			require.Equal(t, time.Duration(1), a.AtMost)
+		}
+		require.True(t, leaderFrom(load, func() hwclock.Reading { return hwclock.Reading{Now: now} }).Leads)
+	}
+}
+
 // Boot and Since name one uninterrupted lead, in answers and in holds.
 func TestAnswersNameTheLead(t *testing.T) {
 	n := startNode(t, Config{ID: 1})

@@ -55,3 +55,14 @@ func TestLevelsOfEvents(t *testing.T) {
 		}
 	}
 }
+
+// A number that this process has not reached is of another one: a consumer that continues
+// with it gets all that is kept, and not nothing.
+func TestEventsOfAnotherProcessBeginAnew(t *testing.T) {
+	n := startNode(t, Config{ID: 1})
+	waitElected(t, n)
+	for range n.EventsSince(bounded(t), 1<<40) {
+		return
+	}
+	require.Fail(t, "it waits for that number")
+}

@@ -198,7 +198,9 @@ func TestBadReferencesAreNamed(t *testing.T) {
 		_, err := failaware.Config{ID: 1, References: c.list}.Validate()
 		require.ErrorContains(t, err, c.says, fmt.Sprint(i))
 	}
-	_, err := failaware.Config{ID: 1, Clock: failaware.ClockConfig{MinReferences: 65, MaxUTCError: -1}}.Validate()
-	require.ErrorContains(t, err, "Clock.MinReferences")
-	require.ErrorContains(t, err, "Clock.MaxUTCError")
+	for _, n := range []int{65, -1} {
+		_, err := failaware.Config{ID: 1, Clock: failaware.ClockConfig{MinReferences: n, MaxUTCError: -1}}.Validate()
+		require.ErrorContains(t, err, "Clock.MinReferences")
+		require.ErrorContains(t, err, "Clock.MaxUTCError")
+	}
 }
