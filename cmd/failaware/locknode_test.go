@@ -151,6 +151,14 @@ func renewals(t testing.TB) {
 	stop()
 	<-ended
 	require.Equal(t, "global=true", <-a.came)
+
+	a = newAsked(t)
+	ctx, stop = context.WithCancel(t.Context())
+	defer stop()
+	go a.renew(ctx, lockTiming{renew: time.Millisecond, longer: time.Minute, drift: 100_000_000}, to)
+	r := <-to
+	require.NoError(t, r.err)
+	require.Less(t, r.held.Left(), a.left*95/100, "clocks may differ by a tenth")
 }
 
 func TestRenewals(t *testing.T) { renewals(t) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"testing"
@@ -138,3 +139,16 @@ func lateRenewalsRenewNothing(t testing.TB) {
 }
 
 func TestLateRenewalsRenewNothing(t *testing.T) { lateRenewalsRenewNothing(t) }
+
+// An error that a later answer has mended is no reason why a hold ends.
+func TestAMendedErrorIsNoReason(t *testing.T) {
+	w := watchAt(10, 1000)
+	from, to, err := os.Pipe()
+	require.NoError(t, err)
+	defer func() { _ = errors.Join(from.Close(), to.Close()) }()
+	w.child.guard.to = to
+	w.take(renewal{err: os.ErrDeadlineExceeded})
+	require.ErrorIs(t, w.silence(), os.ErrDeadlineExceeded)
+	w.take(renewal{held: &api.Held{Until: 2000}})
+	require.EqualError(t, w.silence(), "the hold of node 7 was not renewed in time")
+}

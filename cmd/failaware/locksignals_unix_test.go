@@ -8,6 +8,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -57,6 +58,12 @@ func signalsAreRemembered(t testing.TB) {
 			require.NotContains(t, a.stderr.String(), "waiting")
 		}
 
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		end, err = over(ctx, lost, 0)
+		require.True(t, end, "lock itself is ended")
+		require.ErrorIs(t, err, lost)
+
 		end, err = over(t.Context(), nil, 3)
 		require.True(t, end)
 		require.Equal(t, &cli.ExitError{Code: 3}, err, "the code is that of the command")
@@ -68,3 +75,22 @@ func signalsAreRemembered(t testing.TB) {
 }
 
 func TestASignalToEndIsRemembered(t *testing.T) { signalsAreRemembered(t) }
+
+// A lock that waits ends by the signals that end it, and by no others.
+func TestSignalsOfALockThatWaits(t *testing.T) {
+	for _, s := range passedOn {
+		a := newAsked(t)
+		a.left, a.g.timeout = 0, 200*time.Millisecond
+		signals := make(chan os.Signal, 1)
+		signals <- s
+		a.signals = signals
+		_, err := a.await(t.Context())
+		exit, ended := errors.AsType[*cli.ExitError](err)
+		require.Error(t, err)
+		if !ends(s) {
+			require.ErrorContains(t, err, "not in time", s)
+		} else if ended { // or the time was over before
+			require.Equal(t, signalCode(s), exit.Code)
+		}
+	}
+}

@@ -37,6 +37,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockNoTerm":              holdsBound,
 		"LockRequestHangs":        renewals,
 		"LockRenewsLocal":         renewals,
+		"LockRenewsUndrifted":     renewals,
 		"LockSleepUnseen":         sleepsAreReported,
 		"KvGivesUp":               persists,
 		"KvForgetsAttempts":       persists,
