@@ -39,6 +39,7 @@ func outcomesAreOfTheDeath(t testing.TB) {
 			continue
 		}
 		require.ErrorAs(t, err, &over, died)
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded, "which came first")
 		require.EqualValues(t, died-until, over.by)
 	}
 	w := watchAt(until-1, until)
