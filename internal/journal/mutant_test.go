@@ -43,5 +43,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalStateGoesOn":         nothingFollowsSnapshots,
 		"JournalMarkTwice":           marksOnce,
 		"JournalMarkFaultForgotten":  marksOnce,
+		"JournalUnmarked":            marksOnce,
 	})
 }

@@ -57,6 +57,9 @@ func (m *Replica) open(s *service) {
 		}
 	}
 	m.asked = append(m.asked, s.name)
+	if !st.standby && len(m.streams) == 1 {
+		m.pace.make(m.now, m.seen)
+	}
 	m.emit(Effect{Kind: Snapshot, Name: s.name})
 }
 
