@@ -43,7 +43,7 @@ again until their outcome is known or --timeout ends, and then say how to go on.
 		RunE: cli.Help,
 	}
 	cmd.AddCommand(newKVGetCommand(g), newKVPutCommand(g), newKVCasCommand(g), newKVDeleteCommand(g), newKVListCommand(g),
-		newKVWatchCommand(g), newKVLeaseCommand(g), newKVConflictsCommand(g), newKVResolveCommand(g), newKVStatusCommand(g),
+		newKVWatchCommand(g), newKVLeaseCommand(g), newKVSessionCommand(g), newKVConflictsCommand(g), newKVResolveCommand(g), newKVStatusCommand(g),
 		newKVBootstrapCommand(g))
 	return cmd
 }

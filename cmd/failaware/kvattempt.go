@@ -76,6 +76,9 @@ func (a *attempt) write(g *globals, cmd *cobra.Command, path string, query url.V
 // unopened gives the error of a session that was not opened its exit code: nothing was
 // changed.
 func unopened(err error) error {
+	if err == nil {
+		return nil
+	}
 	e := kvError(http.MethodGet, err)
 	if e.Code == exitUnknown {
 		e.Code = exitUnavailable
