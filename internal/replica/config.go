@@ -46,6 +46,10 @@ type Config struct {
 	// Quorum, if not nil, is the quorum system of the broadcast's configuration. There
 	// is then one line of states, that of the quorums.
 	Quorum quorum.System
+	// Epoch, if not 0, numbers the Quorum, which is that of this incarnation only: the
+	// incarnations of an epoch share one. A state directory must keep the node from
+	// coming back to an earlier epoch.
+	Epoch uint64
 }
 
 // Defaults.
@@ -136,6 +140,13 @@ func (c Config) Validate() error {
 	in("Window", c.Window, int64(c.ChunkBytes), MostWindow)
 	in("MaxQueued", c.MaxQueued, MinQueued, MostQueued)
 	in("HashEvery", c.HashEvery, 0, MostHashEvery)
+	switch {
+	case c.Epoch == 0:
+	case c.Quorum == nil:
+		errs = append(errs, errors.New("replica: Epoch: it numbers a Quorum, and there is none"))
+	case c.MaxPayload < epochBytes:
+		errs = append(errs, fmt.Errorf("replica: MaxPayload: %d is below %d, which a member takes to say in which epoch it is", c.MaxPayload, epochBytes))
+	}
 	if !c.Self.Valid() {
 		errs = append(errs, fmt.Errorf("replica: Self: %v is no incarnation", c.Self))
 	}

@@ -14,6 +14,7 @@ import (
 type Earlier struct {
 	Label Label  // of the state
 	Rank  uint64 // of the state, with a Quorum
+	Era   Era    // in which it got the rank
 	// End is where the earlier incarnation ended, if the label names the state there and
 	// not that at the begin of a view.
 	End Name
@@ -41,9 +42,9 @@ const maxLine = 64
 
 // newEarlier names the state that an incarnation leaves: that with which the view began,
 // with everything through a position.
-func newEarlier(begin Label, view membership.ViewID, position uint64, rank uint64, line []Ancestor) Earlier {
+func newEarlier(begin Label, view membership.ViewID, position uint64, rank uint64, era Era, line []Ancestor) Earlier {
 	end := Name{begin, view, position}
-	return Earlier{Label: end.label(), Rank: rank, End: end,
+	return Earlier{Label: end.label(), Rank: rank, Era: era, End: end,
 		Line: appendLine(slices.Clone(line), Ancestor{begin, view, position})}
 }
 
@@ -66,7 +67,7 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 			m.skipQueue()
 		default: // the deliveries of a view that did not settle
 			m.skipQueue()
-			m.old = Earlier{Rank: m.rank}
+			m.old = Earlier{Rank: m.rank, Era: m.era}
 		}
 		m.giveUp()
 		m.old.Remembers, m.old.Promised = m.remembers, m.promised
@@ -76,9 +77,9 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 
 // keep makes the state of this incarnation one that the next begins with.
 func (m *Replica) keep() {
-	m.old = Earlier{Label: m.label, Rank: m.rank, End: m.end, Line: m.line}
+	m.old = Earlier{Label: m.label, Rank: m.rank, Era: m.era, End: m.end, Line: m.line}
 	if m.ops {
-		m.old = newEarlier(m.label, m.view.ID, m.last, m.rank, m.line)
+		m.old = newEarlier(m.label, m.view.ID, m.last, m.rank, m.era, m.line)
 	}
 }
 

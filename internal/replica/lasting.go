@@ -23,10 +23,10 @@ func (m *Replica) promise() {
 	case m.cfg.Quorum == nil:
 		return
 	case m.cfg.Stored:
-		m.rank = m.view.ID.Sequence
+		m.rank, m.era = m.view.ID.Sequence, m.present()
 		return
 	}
-	m.rank = 0
+	m.rank, m.era = 0, m.latest()
 	for _, r := range m.reports {
 		m.promised = max(m.promised, r.promised)
 		if len(m.branches) == 0 {
@@ -73,7 +73,7 @@ func (m *Replica) takeHolds(from timed.NodeID, view membership.ViewID) {
 	}
 	m.holders.Add(from)
 	if m.cfg.Quorum.IsQuorum(m.holders) {
-		m.rank = m.promised
+		m.rank, m.era = m.promised, m.present()
 	}
 }
 

@@ -18,21 +18,32 @@ func (m *Replica) remembering() (set timed.Set) {
 	return set
 }
 
-// absent returns the nodes of the quorum system that are not in the view.
-func (m *Replica) absent() timed.Set { return m.cfg.Quorum.Members().Minus(m.view.Set) }
+// absent returns the nodes of the quorum system that are not in the view, and those of the
+// system that the state comes from.
+func (m *Replica) absent() timed.Set {
+	nodes := m.cfg.Quorum.Members()
+	if f, _ := m.former(); f != nil {
+		nodes = nodes.Union(f.Members())
+	}
+	return nodes.Minus(m.view.Set)
+}
 
 // proven reports whether the newest state of the view has everything that lasts. If no
 // node of the group is absent, nobody else can know more, and the view goes on with what
 // there is: that is how a group begins.
 func (m *Replica) proven() bool {
+	if !m.oneEpoch() {
+		m.phase = changing
+		return false
+	}
 	if m.cfg.Quorum == nil {
 		return true
 	}
 	know := m.remembering()
-	if m.cfg.Quorum.IsQuorum(know) {
+	if m.cfg.Quorum.IsQuorum(know) && m.follows(know) {
 		return true
 	}
-	if m.absent().Empty() || m.declared {
+	if _, known := m.former(); m.absent().Empty() && (known || m.latest() == (Era{})) || m.declared {
 		m.notify(Event{Kind: EventBegun, Members: know, Absent: m.absent()})
 		return true
 	}

@@ -27,6 +27,7 @@ const (
 	kindBlocks         // names the blocks that a member has of an earlier transfer
 	kindSame           // a piece of a snapshot that all receivers have, as names of blocks
 	kindSettings       // in the order: the settings of a member that must be the same at all
+	kindEpoch          // in the order: the epochs of a member and of its state
 )
 
 // Markers decide something at their position in the order, for all members that deliver
@@ -93,4 +94,5 @@ type message struct {
 	at     Point
 	sum    uint64
 	own    settings // of the sender
+	epochs epochs   // of the sender
 }

@@ -83,5 +83,11 @@ var notices = map[string]func(testing.TB){
 	"ReplicaBlocksEndless":        tooLarge,
 	"ReplicaChecksTheOldest":      laterChecks,
 
+	"EraFormerUnasked": bothSystemsCount,
+	"EraSkipped":       epochsAreNotSkipped,
+	"EraMixed":         epochsDoNotMix,
+	"EraOfTheAwaited":  waiterIsOfItsOwnEra,
+	"EraReplacedEarly": replacedOnceSettled,
+
 	"ReplicaReadyOfAnyView": foreignWords,
 }

@@ -52,24 +52,32 @@ func (p *Place) Named() Earlier {
 	if p.Position == 0 {
 		return p.Earlier
 	}
-	e := newEarlier(p.Label, p.View, p.Position, p.Rank, p.Line)
+	e := newEarlier(p.Label, p.View, p.Position, p.Rank, p.Era, p.Line)
 	e.Remembers = p.Remembers
 	return e
 }
+
+// hasEra marks the encoding of a place whose state has an era, which comes last. The lowest
+// bit of the same byte is Remembers.
+const hasEra = 2
 
 // AppendPlace appends the encoding of a place.
 func AppendPlace(b []byte, p *Place) []byte {
 	b = appendName(b, Name{p.Label, p.View, p.Position})
 	b = appendName(binary.BigEndian.AppendUint64(b, p.Rank), p.End)
-	remembers := byte(0)
-	if p.Remembers {
-		remembers = 1
+	flags := flag(p.Remembers)
+	if p.Era.Epoch > 0 {
+		flags |= hasEra
 	}
-	b = appendAncestors(append(b, remembers), p.Line)
+	b = appendAncestors(append(b, flags), p.Line)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(p.Ordered)))
 	for _, m := range p.Ordered {
 		b = binary.BigEndian.AppendUint64(append(b, byte(m.Node)), uint64(m.Boot))
 		b = binary.BigEndian.AppendUint64(b, m.Sequence)
+	}
+	if p.Era.Epoch > 0 {
+		b = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint64(b, p.Era.Epoch), uint16(len(p.Era.System)))
+		b = append(b, p.Era.System...)
 	}
 	return b
 }
@@ -79,8 +87,13 @@ func ParsePlace(b []byte) (p Place, rest []byte, err error) {
 	r := reader{fields.Reader{Rest: b}}
 	n := r.name()
 	p = Place{View: n.View, Position: n.Position}
-	p.Label, p.Rank, p.End, p.Remembers, p.Line = n.Label, r.Uint64(), r.name(), r.Byte() == 1, r.ancestors()
-	p.Ordered = r.marks()
+	p.Label, p.Rank, p.End = n.Label, r.Uint64(), r.name()
+	flags := r.Byte()
+	p.Remembers, p.Line, p.Ordered = flags&1 > 0, r.ancestors(), r.marks()
+	if flags&hasEra > 0 {
+		p.Era.Epoch = r.Uint64()
+		p.Era.System = string(r.Take(int(r.Uint16())))
+	}
 	if r.Bad {
 		return Place{}, nil, errors.New("replica: not a place")
 	}
@@ -91,7 +104,7 @@ func ParsePlace(b []byte) (p Place, rest []byte, err error) {
 func (m *Replica) locate(position uint64) {
 	if m.cfg.Stored {
 		p := Place{View: m.view.ID, Position: position, Ordered: slices.Clone(m.ordered)}
-		p.Earlier = Earlier{Label: m.label, Rank: m.rank, End: m.end, Line: slices.Clone(m.line), Remembers: m.remembers}
+		p.Earlier = Earlier{Label: m.label, Rank: m.rank, Era: m.era, End: m.end, Line: slices.Clone(m.line), Remembers: m.remembers}
 		m.emit(Effect{Kind: Locate, Place: &p})
 	}
 }

@@ -120,16 +120,19 @@ func TestOperationsOfAnUnsettledViewHaveAPlaceThere(t *testing.T) { placeOfAnUns
 func TestAStateFromTheMiddleOfAViewHasAPlaceThere(t *testing.T) { placeInTheMiddle(t) }
 
 func TestPlacesAreReadAsTheyWereWritten(t *testing.T) {
-	p := Place{newEarlier(Label{1}, someView, 7, 8, []Ancestor{{Label{2}, someView, 3}}), someView, 9,
-		[]broadcast.Mark{{Node: 3, Boot: 4, Sequence: 5}, {Node: 6, Boot: 7, Sequence: 8}}}
-	b := AppendPlace([]byte("x"), &p)
-	got, rest, err := ParsePlace(append(b, "rest"...)[1:])
-	require.NoError(t, err)
-	require.Equal(t, p, got)
-	require.Equal(t, "rest", string(rest))
-	for n := range len(b) - 1 {
-		_, _, err := ParsePlace(b[1 : 1+n])
-		require.Error(t, err)
+	for _, era := range []Era{{}, {5, "majority:1,2,3"}} {
+		p := Place{newEarlier(Label{1}, someView, 7, 8, era, []Ancestor{{Label{2}, someView, 3}}), someView, 9,
+			[]broadcast.Mark{{Node: 3, Boot: 4, Sequence: 5}, {Node: 6, Boot: 7, Sequence: 8}}}
+		p.Remembers = true
+		b := AppendPlace([]byte("x"), &p)
+		got, rest, err := ParsePlace(append(b, "rest"...)[1:])
+		require.NoError(t, err)
+		require.Equal(t, p, got)
+		require.Equal(t, "rest", string(rest))
+		for n := range len(b) - 1 {
+			_, _, err := ParsePlace(b[1 : 1+n])
+			require.Error(t, err)
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ next:
 // state that a holder still has; see plan.
 func (m *Replica) await() {
 	if m.standing == Holder {
-		m.old = Earlier{Label: m.label, Rank: m.rank, End: m.end, Line: m.line}
+		m.old = Earlier{Label: m.label, Rank: m.rank, Era: m.era, End: m.end, Line: m.line}
 	}
 	m.yield(m.standing == Holder)
 	if m.phase == merging {

@@ -19,6 +19,7 @@ type Replica struct {
 	standing Standing
 	label    Label      // of the state at the view's begin, or of the awaited state
 	rank     uint64     // of that state, with a Quorum
+	era      Era        // in which it got the rank
 	end      Name       // where another incarnation left the state that label names, if one did
 	line     []Ancestor // of the state that label names
 	// ordered says, with Stored, how far each sender's messages had been ordered when the
@@ -54,6 +55,7 @@ type Replica struct {
 	overflowed bool   // the queue was dropped, and nothing is kept until the marker
 	reports    []*report
 	settings   []*settings // by member; nil: not known
+	epochs     []epochs    // by member
 	missing    int
 	branches   []branch
 	services   []service
@@ -88,6 +90,7 @@ const (
 	idle      phase = iota // no view, or one without a quorum: nothing is ordered
 	reporting              // some reports are missing
 	mixed                  // some members keep the state on disks, and others do not
+	changing               // some members are in another epoch
 	waiting                // too few members remember the state
 	merging                // several states meet, and some members lack some of them
 	settled                // there is one state
@@ -105,7 +108,7 @@ type branch struct {
 // one, or the initial state. That state competes with those of others, as a discarded one
 // does. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
-	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, rank: has.Rank, old: has, remembers: has.Remembers, promised: has.Promised}
+	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, rank: has.Rank, era: has.Era, old: has, remembers: has.Remembers, promised: has.Promised}
 	if has.Label != (Label{}) {
 		m.standing = Pending
 	}
@@ -126,7 +129,7 @@ func (m *Replica) Current() bool { return m.phase == settled && m.standing != Pe
 // members wait for a merge.
 func (m *Replica) Accepting() bool {
 	switch m.phase {
-	case idle, mixed, waiting:
+	case idle, mixed, changing, waiting:
 		return false
 	case settled:
 		return true
@@ -217,6 +220,7 @@ func (m *Replica) begin(v *membership.View) {
 	m.reports, m.missing, m.settings = make([]*report, len(v.Members)), len(v.Members), make([]*settings, len(v.Members))
 	// A snapshot that came before its need was known is sent again if it is needed.
 	m.shed(func(p *incoming) bool { return !p.wanted })
+	m.epochs = make([]epochs, len(v.Members))
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
 	m.stuck, m.refusals, m.retryAt, m.resumeAt = nil, 0, timed.Never, timed.Never
 	m.refused, m.ready, m.saidReady, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
@@ -249,6 +253,7 @@ func (m *Replica) begin(v *membership.View) {
 		}
 	}
 	m.say(marker, message{kind: kindSettings, view: v.ID, own: m.cfg.settings()})
+	m.sayEpoch()
 	m.say(marker, message{kind: kindReport, report: r})
 }
 
@@ -293,6 +298,8 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 			m.takeHash(d.Sender, msg.at, msg.sum)
 		case kindStored:
 			m.takeStored(d.Sender, msg.at)
+		case kindEpoch:
+			m.takeEpoch(d.Sender, msg.view, msg.epochs)
 		case kindSettings:
 			m.takeSettings(d.Sender, msg.view, msg.own)
 		case kindBeside:
@@ -303,7 +310,9 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 }
 
 // ordered reports whether messages of this kind are broadcast in order.
-func (m *message) ordered() bool { return m.kind < kindChunk || m.kind == kindSettings }
+func (m *message) ordered() bool {
+	return m.kind < kindChunk || m.kind == kindSettings || m.kind == kindEpoch
+}
 
 // takeOp applies an operation, or queues it until its state is here.
 func (m *Replica) takeOp(d broadcast.Delivery) {

@@ -14,6 +14,8 @@ const (
 	Reporting
 	// Mixed: some members keep the state on disks, and others do not.
 	Mixed
+	// Changing: some members are in another epoch of the quorum system.
+	Changing
 	// Recovering: too few members remember the state, and others that may know more are
 	// absent.
 	Recovering
@@ -35,6 +37,8 @@ func (s Situation) String() string {
 		return "members report their states"
 	case Mixed:
 		return "some members have a Storage, and others have none"
+	case Changing:
+		return "some members are in another epoch of the quorum system"
 	case Recovering:
 		return "too few members remember the state"
 	case Merging:
@@ -66,6 +70,8 @@ func (m *Replica) Situation() Situation {
 		return Reporting
 	case m.phase == mixed:
 		return Mixed
+	case m.phase == changing:
+		return Changing
 	case m.phase == waiting:
 		return Recovering
 	case m.phase == merging:

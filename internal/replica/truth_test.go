@@ -57,7 +57,7 @@ func (w *world) bring(n *node, to membership.ViewID) {
 // those that members have brought along, and in the latest view those that last.
 func (w *world) lost(n *node) string {
 	switch {
-	case n.view == nil || !n.r.Current():
+	case n.view == nil || !n.r.Current(), w.cfg.Epoch > 0: // changes has a judge of its own
 		return ""
 	case n.view == w.truth.quorate:
 		return lacking(w.truth.lasting, n.app)
