@@ -32,7 +32,7 @@ func TestNodesEventsEndWithTheNode(t *testing.T) {
 // Every event of the stack becomes one for the application, unless the loop alone
 // acts on it.
 func TestTheEventTable(t *testing.T) {
-	own := []stack.EventKind{stack.EventRestart, stack.EventOverrun, stack.EventDuplicateID, stack.EventVerified}
+	own := []stack.EventKind{stack.EventRestart, stack.EventOverrun, stack.EventNewEpoch, stack.EventDuplicateID, stack.EventVerified}
 	for k := stack.EventReady; k <= stack.EventInconsistent; k++ {
 		require.Equal(t, slices.Contains(own, k), eventOf[k] == nil, "event %d", k)
 	}
@@ -46,7 +46,7 @@ func TestLevelsOfEvents(t *testing.T) {
 	for level, events := range map[hclog.Level][]event.Event{
 		hclog.Warn: {event.Missed{}, event.Restarted{}, event.QuorumChange{Step: event.QuorumConflict},
 			event.ClockStepped{Previous: other, Step: -time.Second}},
-		hclog.Info: {event.Elected{Global: true}, event.QuorumChange{Step: event.QuorumEntered},
+		hclog.Info: {event.Elected{Global: true}, event.QuorumChange{Step: event.QuorumEntered}, event.Restarted{Reason: event.NewEpoch},
 			event.ClockStepped{Step: time.Hour}, event.ClockStepped{Previous: other, Step: 134}},
 		hclog.Debug: {event.PeerAlive{}, event.ClockAdopted{}},
 	} {

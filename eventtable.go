@@ -128,8 +128,13 @@ var eventOf = func() map[stack.EventKind]*eventRow {
 // is more or less important than others of the type.
 func (n *Node) levelOf(e event.Event) hclog.Level {
 	switch e := e.(type) {
-	case event.Restarted, event.Missed:
+	case event.Missed:
 		return hclog.Warn
+	case event.Restarted:
+		if e.Reason != event.NewEpoch {
+			return hclog.Warn
+		}
+		return hclog.Info
 	case event.QuorumChange:
 		if e.Step.Wrong() {
 			return hclog.Warn
@@ -159,4 +164,4 @@ var quorumSteps = map[epoch.EventKind]event.QuorumStep{epoch.Proposed: event.Quo
 
 var restartReasons = [...]event.RestartReason{life.None: "", life.Suspended: event.Suspended, life.ClockBackwards: event.ClockBackwards,
 	life.ClockRate: event.ClockRate, life.PeersContradict: event.PeersContradict, life.Overrun: event.Overrun,
-	life.Inconsistent: event.InvariantBroken, life.LateState: event.LateState}
+	life.Inconsistent: event.InvariantBroken, life.NewEpoch: event.NewEpoch, life.LateState: event.LateState}

@@ -48,6 +48,7 @@ const (
 	ClockBackwards  RestartReason = "the hardware clock ran backwards"
 	Overrun         RestartReason = "deliveries were taken too slowly for too long"
 	InvariantBroken RestartReason = "the state of the node broke an invariant"
+	NewEpoch        RestartReason = "other quorums order the messages from now on"
 	LateState       RestartReason = "the application got its state from its disk after the node had joined a view"
 )
 

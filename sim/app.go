@@ -5,6 +5,7 @@ import (
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -26,6 +27,9 @@ type App struct {
 	Start func(*Node) Handlers
 	// Invariants are checked after every event, besides the platform's promises.
 	Invariants []Invariant
+	// MayReplace, if not nil, says whether the administrator of a world with Epochs may
+	// replace the quorum system now, at a global leader.
+	MayReplace func(*Node, quorum.System) bool
 	// Says, if not nil, names a message in pictures and traces. A message without
 	// a name is drawn as those are that only say that their sender lives.
 	Says func(payload []byte) string

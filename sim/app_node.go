@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -24,6 +25,18 @@ func (n *Node) Process() uint64 { return n.processes }
 // Incarnation returns the id with the boot id of the present incarnation.
 func (n *Node) Incarnation() timed.Incarnation {
 	return timed.Incarnation{Node: n.proc.ID, Boot: n.proc.Boot}
+}
+
+// Order returns the quorum system by which this incarnation orders messages, or nil, and the
+// epoch that it rules, with the option Epochs.
+func (n *Node) Order() (epoch uint64, q quorum.System) {
+	if !n.hasStack() {
+		return 0, nil
+	}
+	if s := n.proc.Stack.Epoch(); s != nil {
+		epoch = s.Epoch
+	}
+	return epoch, n.proc.Stack.OrdersBy()
 }
 
 // Rate returns the error of the hardware clock's rate, in parts per billion; it is

@@ -33,6 +33,7 @@ func (k *casting) configure(n *Node, c *stack.Config) {
 	cfg := k.traffic.Config
 	c.Ordered = n.ordered
 	c.Broadcast = &cfg
+	c.OrderByEpoch = n.w.byEpochs()
 }
 
 // started prepares a new incarnation.

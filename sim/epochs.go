@@ -46,6 +46,11 @@ const (
 	stoppedDrafts = 8    // of edicts are under way in a leader that is stopped
 )
 
+// byEpochs reports whether messages are ordered by the quorums of epochs.
+func (w *World) byEpochs() bool {
+	return w.opt.Epochs && w.opt.Broadcast != nil && w.opt.Broadcast.ByEpochs
+}
+
 // newChanging returns nil where quorum systems stay.
 func (w *World) newChanging() *changing {
 	if w.global == nil || !w.opt.Epochs {
@@ -53,7 +58,7 @@ func (w *World) newChanging() *changing {
 	}
 	c := &changing{w: w, rand: random.New(w.seed, random.Epochs)}
 	w.check.FollowEpochs()
-	c.forces = !w.opt.Calm && c.rand.Chance(forcingWorlds)
+	c.forces = !w.opt.Calm && !w.byEpochs() && c.rand.Chance(forcingWorlds)
 	c.contradicts = c.forces && c.rand.Chance(doubleForcing)
 	c.proposals = proposals
 	if c.rand.Chance(eagerWorlds) {
@@ -149,8 +154,10 @@ func (w *World) administers(n *Node) {
 		return
 	}
 	if n.proc.Stack.LeadsGlobally(n.tick(w.now)) && c.rand.Chance(c.proposals) {
-		// That it rules already, or that another is under way, are no mistakes.
-		_ = n.proc.Stack.Propose(drawQuorum(c.rand, w.opt.Nodes).String())
+		if next := drawQuorum(c.rand, w.opt.Nodes); w.app.MayReplace == nil || w.app.MayReplace(n, next) {
+			// That it rules already, or that another is under way, are no mistakes.
+			_ = n.proc.Stack.Propose(next.String())
+		}
 		return
 	}
 	if c.forces && c.rand.Chance(forcings) {

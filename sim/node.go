@@ -237,11 +237,16 @@ func (w *World) replaceClock(n *Node) { n.proc.Clock, n.last, n.clockBroken = w.
 // blames lets a node that blames its own clock or state end its incarnation.
 func (w *World) blames(n *Node, why life.Reason) {
 	if w.check.Blames(&n.proc) {
-		w.upsets(n, why)
-		w.schedule(w.now, wake, n.proc.Index, n.wakeTicket+1)
-		n.wakeTicket++
-		n.wakeAt = w.now
+		w.renews(n, why)
 	}
+}
+
+// renews ends the incarnation of a node in its next turn, which is at once.
+func (w *World) renews(n *Node, why life.Reason) {
+	w.upsets(n, why)
+	w.schedule(w.now, wake, n.proc.Index, n.wakeTicket+1)
+	n.wakeTicket++
+	n.wakeAt = w.now
 }
 
 // resign has the node give up the lead, if it has it.

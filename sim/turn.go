@@ -84,7 +84,11 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	}
 	w.out, w.writing = out[:0], w.writing[:0]
 	w.check.Turn(&n.proc, now)
-	if why != life.None {
+	switch why {
+	case life.None:
+	case life.NewEpoch:
+		w.renews(n, why)
+	default:
 		w.blames(n, why)
 	}
 	if w.record != nil {
@@ -173,6 +177,9 @@ func (w *World) notify(n *Node, e *stack.Event) (why life.Reason) {
 	if e.Kind == stack.EventReady {
 		n.life.Ready()
 		n.longestVote = n.timing.MaxLockTime // longer votes are over
+	}
+	if e.Kind == stack.EventNewEpoch {
+		why = life.NewEpoch
 	}
 	if e.Kind == stack.EventEpoch && e.Change.Kind == epoch.Proposed {
 		w.falls(n)

@@ -84,7 +84,7 @@ func (m *Machine) Ready() { m.extra = 0 }
 // because the clock that measured it so far is not trusted any more.
 func (m *Machine) Restart(now timed.Instant, why Reason) {
 	m.blame, m.waiting, m.notBefore = None, why, now.Add(m.extra)
-	if now.Sub(m.since) > longLife || why == Suspended {
+	if now.Sub(m.since) > longLife || why == Suspended || why == NewEpoch {
 		m.quick = 0
 		return
 	}

@@ -72,6 +72,9 @@ func (d *driver) note(e *stack.Event) {
 	case stack.EventRestart:
 		d.life.Blame(life.PeersContradict)
 		return
+	case stack.EventNewEpoch:
+		d.life.Blame(life.NewEpoch)
+		return
 	case stack.EventOverrun:
 		d.life.Blame(life.Overrun)
 		return

@@ -45,4 +45,7 @@ type Config struct {
 	// Quorum and Epoch are ignored. The state must be one that [CheckEpoch] accepts,
 	// and Starts must be above 0.
 	Epochs *epoch.State
+	// OrderByEpoch has the broadcast order messages only in views that hold a quorum of the
+	// epoch of the incarnation. [EventNewEpoch] then asks for another incarnation.
+	OrderByEpoch bool
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -50,6 +51,25 @@ func newEpochs(cfg *Config, now timed.Instant) epochs {
 	e.update()
 	return e
 }
+
+// system returns the quorum system of the epoch, for the order of messages.
+func (e *epochs) system() quorum.System {
+	if s, ok := e.machine.System().(quorum.System); ok {
+		return s
+	}
+	return nobody{}
+}
+
+// nobody is the quorum system of a node that knows none yet: it has no quorums.
+type nobody struct{}
+
+func (nobody) Members() (none timed.Set) { return none }
+func (nobody) IsQuorum(timed.Set) bool   { return false }
+func (nobody) Digest() uint64            { return 1 }
+func (nobody) String() string            { return "none" }
+
+// OrdersBy returns the quorum system by which this incarnation orders messages, or nil.
+func (s *Stack) OrdersBy() quorum.System { return s.order }
 
 // update copies the machine's state. Packets and readers keep the old copy.
 func (e *epochs) update() {
@@ -117,6 +137,9 @@ func (s *Stack) performEpochs(now timed.Instant, effects []epoch.Effect) {
 		case epoch.Notify:
 			if e.Event.Kind == epoch.Entered {
 				s.performElection(now, s.election.HandleEpoch(now, nil))
+				if s.cfg.OrderByEpoch {
+					s.notify(Event{Kind: EventNewEpoch})
+				}
 			}
 			s.notify(Event{Kind: EventEpoch, Peer: e.Event.Peer, Change: e.Event})
 		}

@@ -46,6 +46,7 @@ const (
 	EventOtherQuorum                        // Peer votes in another quorum system or epoch: Quorum
 	EventVerified                           // Peer has answered whether it leads: Assurance
 	EventEpoch                              // the quorum system is being replaced: Change
+	EventNewEpoch                           // messages are ordered by other quorums from now on: this node needs a new incarnation
 	EventUnsent                             // the driver cannot encode a packet for Peer: Text
 	EventInconsistent                       // an invariant of this node is broken: Text. It needs a new incarnation
 )

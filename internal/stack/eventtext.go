@@ -43,6 +43,7 @@ var eventTexts = [...]func(*Event) string{
 	EventTruechimer: func(e *Event) string {
 		return fmt.Sprintf("server %d of node %v is no longer a falseticker", e.Source, e.Peer)
 	},
+	EventNewEpoch:     func(*Event) string { return "begins again in another epoch" },
 	EventRestart:      func(*Event) string { return "blames its own clock" },
 	EventSlowConsumer: func(*Event) string { return "its application is slow" },
 	EventStampAhead: func(e *Event) string {

@@ -53,6 +53,7 @@ var noState = map[string]string{
 	"stack.Stack.cfg.Quorum":          "nodes of the model have no quorum system",
 	"leader.Election.cfg.Quorum":      "nodes of the model have no quorum system",
 	"stack.Stack.epochs":              "nodes of the model have no quorum system",
+	"stack.Stack.order":               "nodes of the model do not broadcast",
 	"stack.Stack.versions":            "nodes of the model speak one version",
 	"wire.Packet.Epoch":               "nodes of the model have no quorum system",
 	"stack.Stack.electionOut":         "emptied before use",

@@ -79,7 +79,7 @@ func drawLoad(r random.Stream, o Options) (l load) {
 		l.padding = 3000
 		l.cast.Window = int(r.LogUniform(1<<13, 1<<16))
 	}
-	if o.Quorum {
+	if o.Quorum && !o.Change {
 		l.cast.Quorum = majorityOf(l.nodes)
 	}
 	c.MaxPayload, c.Quorum = l.cast.MaxPayload, l.cast.Quorum

@@ -11,6 +11,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim"
 	"github.com/failaware/failaware/sim/fault"
@@ -24,6 +25,8 @@ type Options struct {
 	Quorum bool // states continue in quorums only
 	Disks  bool // machines keep the state
 	Damage bool // and lose it at times, or a part
+	// Change: the quorum system is replaced now and then.
+	Change bool
 	// Sessions: operations are of clients that submit them again.
 	Sessions bool
 	// Loaded: windows are full of large payloads, incarnations end while a state comes to
@@ -75,6 +78,7 @@ const (
 	EndedTogether   = "all processes ended"
 	Repeated        = "an attempt had been applied before"
 	Expired         = "a session had expired"
+	Changed         = "an incarnation began in a later epoch"
 	Cramped         = "there was no room for a piece of a snapshot"
 	Reused          = "blocks of an earlier transfer were used"
 	CutShort        = "an incarnation ended while a state came to it"
@@ -146,10 +150,13 @@ func (s *run) pass(d time.Duration) bool {
 func (s *run) options(opt sim.Options) sim.Options {
 	opt.Nodes, opt.Roughness, opt.Duration = s.load.nodes, s.load.roughness, rage
 	opt.Without = []fault.Class{fault.ClassRival, fault.ClassClone}
-	opt.Broadcast = &sim.Broadcast{Config: &s.load.cast, Quiet: true}
+	opt.Broadcast = &sim.Broadcast{Config: &s.load.cast, Quiet: true, ByEpochs: s.opt.Change}
+	if s.opt.Change {
+		opt.Quorum, opt.Epochs = sim.RandomQuorum, true
+	}
 	opt.App = func(w *sim.World) sim.App {
 		s.w = w
-		return sim.App{Start: s.start, Invariants: []sim.Invariant{{Name: "replicated state", Check: s.check.err}}}
+		return sim.App{Start: s.start, MayReplace: s.mayReplace, Invariants: []sim.Invariant{{Name: "replicated state", Check: s.check.err}}}
 	}
 	return opt
 }
@@ -221,6 +228,12 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 	m := &member{n: n, process: n.Process(), inc: n.Incarnation(), app: app, disk: s.disks[n.ID()-1], must: map[opID]bool{}, told: newTold()}
 	cfg := s.load.replica
 	cfg.Self = m.inc
+	if s.opt.Change {
+		cfg.Epoch, cfg.Quorum = n.Order()
+		if cfg.Epoch > 1 {
+			s.w.Sometimes(Changed)
+		}
+	}
 	if err := cfg.Validate(); err != nil {
 		s.check.fail("config", m, "%v", err)
 	}
@@ -234,6 +247,12 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 	s.unlist(m)
 	s.endTogether(m)
 	return m
+}
+
+// mayReplace reports whether the quorum system may be replaced at a node.
+func (s *run) mayReplace(n *sim.Node, next quorum.System) bool {
+	m := s.members[n.ID()-1]
+	return s.w.Time() < rage && m != nil && m.runs() && m.replica.MayReplace(next)
 }
 
 // idle reports whether all replicas are at work and nothing waits.
