@@ -60,13 +60,22 @@ func (x *index[K, V]) set(key K, v V) {
 		block--
 		at = len(x.blocks[block])
 	}
-	b := slices.Insert(x.blocks[block], at, item[K, V]{key, v})
+	b := insert(x.blocks[block], at, item[K, V]{key, v})
 	x.blocks[block] = b
 	if len(b) > blockItems {
 		half := len(b) / 2
 		x.blocks[block] = slices.Clone(b[:half])
-		x.blocks = slices.Insert(x.blocks, block+1, slices.Clone(b[half:]))
+		x.blocks = insert(x.blocks, block+1, slices.Clone(b[half:]))
 	}
+}
+
+// insert inserts one element. For the six types here, slices.Insert makes the program larger
+// by 20 KB.
+func insert[T any](list []T, at int, x T) []T {
+	list = append(list, x)
+	copy(list[at+1:], list[at:])
+	list[at] = x
+	return list
 }
 
 // remove removes a key, if it is there.

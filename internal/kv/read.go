@@ -1,7 +1,7 @@
 package kv
 
 import (
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -96,6 +96,6 @@ func (s *State) Conflicts(prefix string) (out []*Conflict) {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Conflict) int { return a.order(b) })
+	sort.Slice(out, func(i, j int) bool { return out[i].order(out[j]) < 0 })
 	return out
 }

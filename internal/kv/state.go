@@ -3,6 +3,7 @@ package kv
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/failaware/failaware/clocksync"
 )
@@ -246,7 +247,7 @@ func (s *State) trim() {
 			dead = append(dead, e)
 		}
 	}
-	slices.SortFunc(dead, func(a, b *Entry) int { return a.order(b) })
+	sort.Slice(dead, func(i, j int) bool { return dead[i].order(dead[j]) < 0 })
 	for _, e := range dead[:len(dead)-MaxTombstones*9/10] {
 		s.unlink(e.Key)
 	}

@@ -1,9 +1,7 @@
 package loop
 
 import (
-	"maps"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/failaware/failaware/datagram"
@@ -155,12 +153,20 @@ func (d *driver) awaitSettings() {
 		return
 	}
 	d.awaits = 0
-	for _, id := range slices.Sorted(maps.Keys(d.mismatches)) {
+	for id := range idsOf(d.mismatches).All() {
 		d.reportMismatch(id, d.mismatches[id])
 	}
-	for _, id := range slices.Sorted(maps.Keys(d.quorums)) {
+	for id := range idsOf(d.quorums).All() {
 		if q := d.quorums[id]; q.since != 0 {
 			d.askQuorum(id, q)
 		}
 	}
+}
+
+// idsOf returns the peers that have an entry.
+func idsOf[T any](m map[timed.NodeID]T) (ids timed.Set) {
+	for id := range m {
+		ids.Add(id)
+	}
+	return ids
 }

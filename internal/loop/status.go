@@ -88,7 +88,7 @@ func (d *driver) status() *Status {
 // does not know.
 func (d *driver) unlisted() (list []PeerStatus) {
 	now := d.clock.now
-	for _, id := range slices.Sorted(maps.Keys(d.mismatches)) {
+	for id := range idsOf(d.mismatches).All() {
 		m := d.mismatches[id]
 		listed := slices.ContainsFunc(d.routes.strangers, func(e *peers.Entry) bool { return e.Addr == m.from })
 		if !listed && !d.routes.known.Has(id) && id != d.cfg.Self.Node && now.Sub(m.heard) <= mismatchPeriod {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -94,7 +95,7 @@ func (c *Content) read(id uint64) ([]byte, bool) {
 		for i := range c.named {
 			c.named[i] = i
 		}
-		slices.SortFunc(c.named, func(i, j int) int { return cmp.Compare(c.blocks[i].id, c.blocks[j].id) })
+		sort.Slice(c.named, func(i, j int) bool { return c.blocks[c.named[i]].id < c.blocks[c.named[j]].id })
 	}
 	at, ok := slices.BinarySearchFunc(c.named, id, func(i int, id uint64) int { return cmp.Compare(c.blocks[i].id, id) })
 	if !ok {

@@ -1,9 +1,6 @@
 package udp
 
-import (
-	"cmp"
-	"slices"
-)
+import "sort"
 
 // Quiet says how the packets are marked that need not wake the reader: the byte at Offset
 // has one of the bits of Mask. Such packets have at most 512 bytes.
@@ -29,7 +26,7 @@ func (c *Conn) beside(pkts []Packet) []Packet {
 func (c *Conn) takeQuiet(pkts []Packet, n int) (int, error) {
 	quiet, err := c.sock.readQuiet(pkts[n:])
 	if quiet > 0 && n > 0 {
-		slices.SortStableFunc(pkts[:n+quiet], func(a, b Packet) int { return cmp.Compare(a.Received, b.Received) })
+		sort.SliceStable(pkts[:n+quiet], func(i, j int) bool { return pkts[i].Received < pkts[j].Received })
 	}
 	return n + quiet, err
 }

@@ -67,8 +67,8 @@ func (m *Machine) NoteReply(from timed.Incarnation, number timed.Instant, s *Sta
 	}
 	i, found := m.findReport(from.Node)
 	if !found {
-		m.reports = slices.Insert(m.reports, i, r)
-		return
+		m.reports = append(m.reports, r)
+		copy(m.reports[i+1:], m.reports[i:])
 	}
 	m.reports[i] = r
 }
