@@ -115,7 +115,7 @@ func encode(m *message) []byte {
 	case kindStored:
 		b = u64(appendView(b, m.at.View), m.at.Position)
 	case kindEpoch:
-		b = u64(u64(appendView(b, m.view), m.epochs.now), m.epochs.state.Epoch)
+		b = u64(u64(u64(appendView(b, m.view), m.epochs.now), m.epochs.system), m.epochs.state.Epoch)
 		b = append(b, m.epochs.state.System...)
 	case kindSettings:
 		b = u64(append(appendView(b, m.view), flag(m.own.stored)), m.own.hashEvery)
@@ -212,8 +212,8 @@ func decode(b []byte, m *message) error {
 		m.at.View, m.at.Position = r.view(), r.Uint64()
 	case kindEpoch:
 		m.view = r.view()
-		m.epochs = epochs{r.Uint64(), Era{r.Uint64(), string(r.All())}}
-		r.Bad = r.Bad || m.epochs.now == 0 || m.epochs.state.Epoch > m.epochs.now || len(m.epochs.state.System) > maxSystem
+		m.epochs = epochs{r.Uint64(), r.Uint64(), Era{r.Uint64(), string(r.All())}}
+		r.Bad = r.Bad || m.epochs.now == 0 || len(m.epochs.state.System) > maxSystem
 	case kindSettings:
 		m.view, m.own = r.view(), settings{r.Flag(), r.Uint64()}
 	default:

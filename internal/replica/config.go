@@ -140,11 +140,7 @@ func (c Config) Validate() error {
 	in("Window", c.Window, int64(c.ChunkBytes), MostWindow)
 	in("MaxQueued", c.MaxQueued, MinQueued, MostQueued)
 	in("HashEvery", c.HashEvery, 0, MostHashEvery)
-	switch {
-	case c.Epoch == 0:
-	case c.Quorum == nil:
-		errs = append(errs, errors.New("replica: Epoch: it numbers a Quorum, and there is none"))
-	case c.MaxPayload < epochBytes:
+	if c.Epoch > 0 && c.MaxPayload < epochBytes {
 		errs = append(errs, fmt.Errorf("replica: MaxPayload: %d is below %d, which a member takes to say in which epoch it is", c.MaxPayload, epochBytes))
 	}
 	if !c.Self.Valid() {

@@ -6,21 +6,32 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A group may replace its quorum system. Each system rules one epoch, and each incarnation of a
+// A group may replace its quorum system, with the epoch of leaders: one command changes
+// it for leaders, broadcast and state. Each system rules one epoch, and each incarnation of a
 // node is in one epoch, which a state directory has before the incarnation begins: a node
-// never returns to an earlier one.
+// never returns to an earlier one. Nothing changes its system while it runs.
 //
 // A state is of the epoch in which it got its rank. A view of the epoch after that goes on with
-// it if those of its members that remember are quorums of both systems. Everything that lasts
-// in the earlier epoch is then in one of their states, and nothing more will last there,
-// because its quorums include one of these members. The state is of the new epoch from then
-// on, and the later views of that need quorums of its system alone: whatever lasts there is held
-// by a quorum, under the new epoch. Ranks grow over epochs, because a quorum of the earlier one
-// has promised the rank of the first view.
+// it if those of its members that remember are quorums of both systems. The state is of the new
+// epoch from then on, and the later views of that need quorums of its system alone. Ranks
+// grow over epochs, because a quorum of the earlier one has promised the rank of the first view.
+//
+// Why nothing is lost: let an operation last in epoch e, and let V be the first view of e+1 that
+// settles. V holds a quorum of e whose members remember, are in e+1, and stay there. One of
+// them is in the quorum that has the operation. Its incarnation of e ended after it had the
+// operation, because a member that has left an epoch is in no view of it; so its state has it,
+// and the newest state of V continues that. No later view of e settles, because its quorum
+// would hold a member of V. The views of e+1 after V hold a member of the quorum that has the
+// state of V, or nothing lasted in V and they need both systems again.
 //
 // If the state is of a still earlier epoch, nobody here knows what lasted in those between,
 // and the view waits. So a group must not replace its system again before the state is of the
-// present epoch.
+// present epoch (MayReplace). If a change was forced, a quorum of the system before may be gone
+// for ever: then an operator's word lets the view go on, and what lasted may be lost.
+//
+// An operation of the log could change the system instead, as in Raft. But the broadcast must
+// know whether a view holds a quorum before anything is ordered in it, and leaders would
+// have another notion of the group than the state.
 
 // Era is the epoch that a state is of, and the quorum system of that epoch. The zero value is
 // that of a state which no quorum has had, or one whose system never changes.
@@ -33,12 +44,13 @@ type Era struct {
 const maxSystem = 1024
 
 // epochBytes is the size of the largest message with epochs.
-const epochBytes = 1 + viewBytes + 8 + 8 + 2 + maxSystem
+const epochBytes = 1 + viewBytes + 8 + 8 + 8 + 2 + maxSystem
 
 // epochs are what a member says at the begin of a view, before its report.
 type epochs struct {
-	now   uint64 // of the incarnation
-	state Era
+	now    uint64 // of the incarnation
+	system uint64 // the digest of its quorum system
+	state  Era
 }
 
 // sayEpoch tells the others the epochs of this node and its state, if systems change.
@@ -46,7 +58,7 @@ func (m *Replica) sayEpoch() {
 	if m.cfg.Epoch == 0 {
 		return
 	}
-	e := epochs{m.cfg.Epoch, m.era}
+	e := epochs{m.cfg.Epoch, m.cfg.Quorum.Digest(), m.era}
 	if m.standing == Pending {
 		e.state = m.old.Era
 	}
@@ -55,16 +67,23 @@ func (m *Replica) sayEpoch() {
 
 // takeEpoch notes the epochs of a member.
 func (m *Replica) takeEpoch(from timed.NodeID, view membership.ViewID, e epochs) {
-	if view == m.view.ID {
+	if view == m.view.ID && m.cfg.Epoch > 0 {
 		m.epochs[m.view.Set.Rank(from)] = e
 	}
 }
 
 // oneEpoch reports whether all members are in the epoch of this incarnation. Those that are
-// not soon begin another incarnation, and the view ends.
+// not soon begin another incarnation, and the view ends. Members with different systems
+// under one number are of two groups, or one was configured wrongly.
 func (m *Replica) oneEpoch() bool {
+	if m.cfg.Epoch == 0 {
+		return true
+	}
 	for _, e := range m.epochs {
-		if e.now != m.cfg.Epoch {
+		if e == (epochs{}) && m.cfg.Epoch == 1 {
+			continue // an earlier build, which is heard in the first epoch only
+		}
+		if e.now != m.cfg.Epoch || e.system != m.cfg.Quorum.Digest() {
 			return false
 		}
 	}
@@ -110,20 +129,28 @@ func (m *Replica) follows(know timed.Set) bool {
 	return known && (former == nil || former.IsQuorum(know))
 }
 
+// Epoch returns the epoch of this incarnation, or 0.
+func (m *Replica) Epoch() uint64 { return m.cfg.Epoch }
+
+// Known returns the members that are known to have the state of the view, with Stored on
+// their disks, while this node is at work. Those of earlier builds, which say no epoch, are
+// left out: no other epoch hears them.
+func (m *Replica) Known() (have timed.Set) {
+	if !m.Current() {
+		return have
+	}
+	for i, e := range m.epochs {
+		if id := m.view.Members[i].Node; e != (epochs{}) && (m.holders.Has(id) || m.stored[i] > 0) {
+			have.Add(id)
+		}
+	}
+	return have
+}
+
 // MayReplace reports whether the quorum system may be replaced by another one: those that are
 // known to have the state are quorums of both, so that it is of the present epoch. Another
 // change would otherwise skip an epoch, and the group might wait for members that have nothing.
 func (m *Replica) MayReplace(next quorum.System) bool {
-	if m.cfg.Epoch == 0 || !m.Current() {
-		return false
-	}
-	have := m.holders
-	if m.cfg.Stored {
-		for i, s := range m.stored {
-			if s > 0 {
-				have.Add(m.view.Members[i].Node)
-			}
-		}
-	}
-	return m.cfg.Quorum.IsQuorum(have) && next.IsQuorum(have)
+	have := m.Known()
+	return m.cfg.Epoch > 0 && m.cfg.Quorum.IsQuorum(have) && next.IsQuorum(have)
 }

@@ -59,17 +59,23 @@ func bothSystemsCount(t testing.TB) {
 func TestAChangeOfTheQuorumNeedsBothSystemsOnce(t *testing.T) { bothSystemsCount(t) }
 
 // A member that is still in the epoch before would take the state of a view for one of its
-// own quorum's.
+// own quorum's. So would one whose epoch of the same number another system rules.
 func epochsDoNotMix(t testing.TB) {
-	w := newWorld(3, Config{Epoch: 1, Quorum: majority(1, 2, 3)})
-	w.install(0, 1, 2)
-	w.op(0, "a")
-	w.enter(2, majority(2, 3), 1, 2)
-	w.install(0, 1, 2)
-	for _, n := range w.nodes {
-		require.Equal(t, Changing, n.r.Situation())
-		require.False(t, n.r.Accepting())
-		require.Equal(t, "a", n.app)
+	var w *world
+	for _, c := range []struct {
+		epoch uint64
+		q     quorum.System
+	}{{1, majority(2, 3)}, {3, majority(1, 2, 3)}, {2, majority(2, 3)}} {
+		w = newWorld(3, Config{Epoch: 1, Quorum: majority(1, 2, 3)})
+		w.install(0, 1, 2)
+		w.op(0, "a")
+		w.enter(c.epoch, c.q, 1, 2)
+		w.install(0, 1, 2)
+		for _, n := range w.nodes {
+			require.Equal(t, Changing, n.r.Situation(), "%v", c)
+			require.False(t, n.r.Accepting())
+			require.Equal(t, "a", n.app)
+		}
 	}
 	w.enter(2, majority(2, 3), 0)
 	w.install(0, 1, 2)
@@ -95,6 +101,70 @@ func epochsAreNotSkipped(t testing.TB) {
 }
 
 func TestAStateSkipsNoEpoch(t *testing.T) { epochsAreNotSkipped(t) }
+
+// Members of a former epoch, who were said to be dead and come back, went on for longer than
+// those that were forced to go on without them.
+func laterEpochIsNewer(t testing.TB) {
+	w := newWorld(4, Config{Epoch: 1, Quorum: majority(1, 2, 3)})
+	w.install(0, 1, 2, 3)
+	w.op(0, "a")
+	for range 5 {
+		w.install(1, 2)
+		w.op(1, "b")
+	}
+	w.enter(2, majority(1, 2, 4), 0, 3)
+	w.install(0, 3)
+	require.Equal(t, Recovering, w.nodes[0].r.Situation())
+	w.perform(0, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[0].view.ID)}})
+	w.op(0, "x")
+	w.enter(2, majority(1, 2, 4), 1)
+	w.install(0, 1, 3)
+	w.run(10 * time.Millisecond)
+	all(t, w, "ax", 0, 1, 3)
+}
+
+func TestAStateOfALaterEpochIsNewer(t *testing.T) { laterEpochIsNewer(t) }
+
+// A quorum has lost its memory and begun again, and meets nodes outside the system that kept the
+// former state under a larger rank.
+func outsidersGiveWay(t testing.TB) {
+	w := newWorld(3, Config{Epoch: 1, Quorum: majority(3)})
+	for range 3 {
+		w.install(0, 1, 2)
+		w.op(0, "a")
+	}
+	w.restart(2, 9)
+	w.install(2)
+	w.op(2, "b")
+	require.True(t, w.nodes[2].r.Current())
+	w.install(0, 1, 2)
+	w.run(10 * time.Millisecond)
+	all(t, w, "b", 0, 1, 2)
+}
+
+func TestStatesOutsideTheSystemGiveWay(t *testing.T) { outsidersGiveWay(t) }
+
+// A state of a disk from before there were eras is of the first epoch.
+func TestAnEarlierBuildsStateMayBeTheNewest(t *testing.T) {
+	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
+	w.install(0, 1, 2)
+	w.op(0, "a")
+	w.cfg.Epoch = 1
+	w.renew(2, 7)
+	w.install(0, 2)
+	w.op(2, "b")
+	all(t, w, "ab", 0, 2)
+	w.install(0, 1)
+	w.run(10 * time.Millisecond)
+	w.op(1, "c")
+	w.install(1, 2)
+	w.run(10 * time.Millisecond)
+	all(t, w, "abc", 1, 2)
+	w.renew(1, 8)
+	w.install(1, 2)
+	w.op(1, "d")
+	all(t, w, "abcd", 1, 2)
+}
 
 // A member that waits for the state of a view has its own, of the epoch before, until the other
 // has come: it does not stand for the quorum that had settled the view.

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"cmp"
+
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -98,11 +100,40 @@ func (m *Replica) newest(bs []branch) branch {
 	best, weight := bs[0], m.weightOf(bs[0])
 	for _, b := range bs[1:] {
 		w := m.weightOf(b)
-		if b.rank > best.rank || b.rank == best.rank && (w > weight || w == weight && m.rather(&b, &best)) {
+		if c := b.compare(&best); c > 0 || c == 0 && (w > weight || w == weight && m.rather(&b, &best)) {
 			best, weight = b, w
 		}
 	}
 	return best
+}
+
+// compare compares the ranks of two branches. Those of a later epoch are larger, even if it was
+// forced and members of the one before, who were said to be dead, come back. Within an epoch,
+// what lasts is in a state that counts: nodes outside the quorum system have kept that of
+// former members, if a quorum has lost its memory and begun again without them.
+func (b *branch) compare(o *branch) int {
+	if c := cmp.Compare(b.epoch, o.epoch); c != 0 {
+		return c
+	}
+	if b.counts != o.counts {
+		if b.counts {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Compare(b.rank, o.rank)
+}
+
+// voters returns the members of the quorum system of the newest state that remember.
+func (m *Replica) voters() timed.Set {
+	if m.cfg.Quorum == nil {
+		return timed.Set{}
+	}
+	system := m.cfg.Quorum
+	if f, _ := m.former(); f != nil {
+		system = f
+	}
+	return m.remembering().Intersect(system.Members())
 }
 
 // rather reports whether a branch is preferred to another of the same rank.

@@ -83,11 +83,14 @@ var notices = map[string]func(testing.TB){
 	"ReplicaBlocksEndless":        tooLarge,
 	"ReplicaChecksTheOldest":      laterChecks,
 
-	"EraFormerUnasked": bothSystemsCount,
-	"EraSkipped":       epochsAreNotSkipped,
-	"EraMixed":         epochsDoNotMix,
-	"EraOfTheAwaited":  waiterIsOfItsOwnEra,
-	"EraReplacedEarly": replacedOnceSettled,
+	"EraFormerUnasked":  bothSystemsCount,
+	"EraSkipped":        epochsAreNotSkipped,
+	"EraMixed":          epochsDoNotMix,
+	"EraOfAnySystem":    epochsDoNotMix,
+	"EraRankAlone":      laterEpochIsNewer,
+	"EraOutsiderCounts": outsidersGiveWay,
+	"EraOfTheAwaited":   waiterIsOfItsOwnEra,
+	"EraReplacedEarly":  replacedOnceSettled,
 
 	"ReplicaReadyOfAnyView": foreignWords,
 }

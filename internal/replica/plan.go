@@ -106,9 +106,10 @@ func (m *Replica) gather() []branch {
 		}
 	}
 	var bs []branch
+	voters := m.voters()
 next:
 	for i, r := range m.reports {
-		b := branch{r.label, timed.SetOf(m.view.Members[i].Node), r.rank, r.end}
+		b := branch{r.label, timed.SetOf(m.view.Members[i].Node), max(1, m.epochs[i].state.Epoch), voters.Has(m.view.Members[i].Node), r.rank, r.end}
 		switch {
 		case r.standing == Holder:
 		case r.standing == Tentative && !r.mates.Intersects(holders):
@@ -120,7 +121,10 @@ next:
 		for j := range bs {
 			if o := &bs[j]; o.label == b.label {
 				o.members = o.members.Union(b.members)
-				if o.rank = max(o.rank, b.rank); o.end == (Name{}) {
+				if b.compare(o) > 0 {
+					o.epoch, o.counts, o.rank = b.epoch, b.counts, b.rank
+				}
+				if o.end == (Name{}) {
 					o.end = b.end
 				}
 				continue next

@@ -100,6 +100,8 @@ const (
 type branch struct {
 	label   Label
 	members timed.Set
+	epoch   uint64 // of its era; 1 without one
+	counts  bool   // one of the voters has it
 	rank    uint64
 	end     Name // where an incarnation left it, if one did
 }
