@@ -63,14 +63,14 @@ func TestBroadcastSaysWhatIsWrong(t *testing.T) {
 
 func TestBroadcastConfigNamesWhatIsWrong(t *testing.T) {
 	for want, b := range map[string]BroadcastConfig{
-		"Broadcast.Window: 1 is outside":             {Window: 1},
-		"Broadcast.MaxMessages: -1 is outside":       {MaxMessages: -1},
-		"Broadcast.MaxMessages: 16 is below":         {MaxMessages: 16},
-		"Broadcast.MaxPayload:":                      {MaxPayload: -1},
-		"Broadcast.PacketBytes: 100 is outside":      {PacketBytes: 100},
-		"Broadcast.Backlog:":                         {Backlog: -1},
-		"Broadcast.SlowAfter:":                       {SlowAfter: -1},
-		"Broadcast.RequireQuorum: it needs a Quorum": {RequireQuorum: true},
+		"Broadcast.Window: 1 is outside":                            {Window: 1},
+		"Broadcast.MaxMessages: -1 is outside":                      {MaxMessages: -1},
+		"Broadcast.MaxMessages: 16 is below":                        {MaxMessages: 16},
+		"Broadcast.MaxPayload:":                                     {MaxPayload: -1},
+		"Broadcast.PacketBytes: 100 is outside":                     {PacketBytes: 100},
+		"Broadcast.Backlog:":                                        {Backlog: -1},
+		"Broadcast.SlowAfter:":                                      {SlowAfter: -1},
+		"Broadcast.RequireQuorum: it needs a Quorum, or JoinQuorum": {RequireQuorum: true},
 	} {
 		_, err := Config{ID: 1, Broadcast: &b}.Validate()
 		require.ErrorContains(t, err, want)

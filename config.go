@@ -88,8 +88,7 @@ type Config struct {
 	// not keep the property BI of package leader.
 	//
 	// With a StateDir, [Node.Timestamp] tells the starts of this node apart, and the
-	// quorum system can be replaced ([Node.ChangeQuorum]) unless
-	// [BroadcastConfig.RequireQuorum] is set. From the first start on, the
+	// quorum system can be replaced ([Node.ChangeQuorum]). From the first start on, the
 	// state directory says which system is in use, and Quorum has no effect
 	// (event.QuorumChange reports a difference).
 	Quorum quorum.System
@@ -279,9 +278,10 @@ type BroadcastConfig struct {
 	// half of the Backlog has been taken. Zero means 1 s.
 	SlowAfter time.Duration
 	// RequireQuorum orders messages only in views that hold a quorum of [Config.Quorum],
-	// which it needs; Unordered messages go on in every view. There is then one order
-	// in the whole group, and the quorum system cannot be replaced
-	// ([Node.ChangeQuorum]).
+	// which it needs, or [Config.JoinQuorum]; Unordered messages go on in every view. There is
+	// then one order in the whole group. With a StateDir, a replicated
+	// state (package replicate) allows the system to be replaced ([Node.ChangeQuorum]): the node
+	// then begins another incarnation (event.NewEpoch).
 	RequireQuorum bool
 	// CheckLent is for tests: a call of [Node.Receive] or [Node.Deliveries] panics, and
 	// names the message, if the application has written to a payload that it had

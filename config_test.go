@@ -160,7 +160,9 @@ func digestOf(name string, b *BroadcastConfig, q quorum.System) uint64 {
 }
 
 // Nodes that could not commit a view together are in different groups.
-func TestBroadcastSettingsTellGroupsApart(t *testing.T) {
+func TestBroadcastSettingsTellGroupsApart(t *testing.T) { groupsApart(t) }
+
+func groupsApart(t testing.TB) {
 	base := (&BroadcastConfig{}).withDefaults(1200)
 	two, three := majorityOf(t, 1, 2), majorityOf(t, 1, 2, 3)
 	of := func(change func(*BroadcastConfig)) uint64 {
@@ -174,6 +176,10 @@ func TestBroadcastSettingsTellGroupsApart(t *testing.T) {
 	quorate := *base
 	quorate.RequireQuorum = true
 	seen[digestOf("g", &quorate, two)] = true
+	dir := Config{Group: "g", MaxPacket: 1200, Broadcast: &quorate, StateDir: "a", Quorum: two}
+	seen[dir.groupDigest()] = true
+	dir.Quorum, dir.StateDir = three, "b"
+	require.True(t, seen[dir.groupDigest()], "they tell each other which quorums count")
 	for _, change := range []func(*BroadcastConfig){
 		func(c *BroadcastConfig) { c.Window *= 2 }, func(c *BroadcastConfig) { c.MaxMessages *= 2 },
 		func(c *BroadcastConfig) { c.MaxPayload *= 2 }, func(c *BroadcastConfig) { c.RequireQuorum = true },

@@ -13,7 +13,6 @@ import (
 	"github.com/failaware/failaware/clocksync/reference"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
-	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -66,7 +65,7 @@ func (c Config) Validate() (Bounds, error) {
 		errs.add("MaxPacket: %d is outside [%d, %d]", c.MaxPacket, wire.MaxPacket, maxMaxPacket)
 	}
 	if c.Broadcast != nil {
-		errs = append(errs, c.Broadcast.check(c.Quorum)...)
+		errs = append(errs, c.Broadcast.check(c.Quorum != nil || c.JoinQuorum)...)
 	}
 	if len(errs) > 0 {
 		return Bounds{}, errors.Join(errs...)
@@ -273,14 +272,14 @@ func checkLiteral(addr string) error {
 }
 
 // check names each error by its field.
-func (b *BroadcastConfig) check(q quorum.System) (errs faults) {
+func (b *BroadcastConfig) check(quorate bool) (errs faults) {
 	if joined, ok := b.machine(nil).Validate().(interface{ Unwrap() []error }); ok {
 		for _, err := range joined.Unwrap() {
 			errs = append(errs, errors.New("Broadcast."+strings.TrimPrefix(err.Error(), "broadcast: ")))
 		}
 	}
-	if b.RequireQuorum && q == nil {
-		errs.add("Broadcast.RequireQuorum: it needs a Quorum")
+	if b.RequireQuorum && !quorate {
+		errs.add("Broadcast.RequireQuorum: it needs a Quorum, or JoinQuorum")
 	}
 	return errs
 }

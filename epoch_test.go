@@ -160,6 +160,10 @@ func TestWhereAQuorumSystemStays(t *testing.T) {
 	require.Equal(t, EpochAnswer{Epoch: 1, System: "majority:1", Static: true}, n.Epoch())
 	require.ErrorIs(t, n.ChangeQuorum(t.Context(), system(t, before)), ErrStaticQuorum)
 	require.ErrorIs(t, n.ForceQuorum(t.Context(), system(t, before), Set{}), ErrStaticQuorum)
+	ordered := startNode(t, Config{ID: 1, Quorum: system(t, "majority:1"), StateDir: t.TempDir(), Timing: LAN(), Broadcast: &BroadcastConfig{RequireQuorum: true}})
+	require.True(t, ordered.Epoch().Static, "no replicated state says that it may change")
+	require.ErrorIs(t, ordered.ChangeQuorum(t.Context(), system(t, before)), ErrStaticQuorum)
+	require.ErrorIs(t, ordered.ForceQuorum(t.Context(), system(t, before), timed.SetOf(1)), ErrStaticQuorum)
 	_, err := Start(t.Context(), Config{ID: 1, JoinQuorum: true, Timing: LAN()})
 	require.ErrorContains(t, err, "JoinQuorum: needs a StateDir")
 }

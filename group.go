@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/failaware/failaware/event"
@@ -22,13 +23,22 @@ func (c *Config) settings() wire.Settings {
 	}
 	if b := c.Broadcast; b != nil {
 		s.Broadcast, s.Window, s.MaxMessages, s.MaxPayload, s.RequireQuorum = true, b.Window, b.MaxMessages, b.MaxPayload, b.RequireQuorum
+		if b.RequireQuorum && c.StateDir == "" {
+			s.System += fixed
+		}
 	}
 	return s
 }
 
+// fixed is said behind the text of a quorum system that orders messages and is never
+// replaced.
+const fixed = " without StateDir"
+
 // groupDigest stands for the group in packets: for its name, the size of its packets, and the
 // settings of the broadcast. A node that has no broadcast, or can take less than the others
-// send, would keep their views from ever being committed; so it is in a group of its own.
+// send, would keep their views from ever being committed; so it is in a group of its own. So
+// are those that order messages by another quorum system which is never replaced. Nodes with
+// a state directory hear of the system in use from each other.
 func (c *Config) groupDigest() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "failaware group\x00%s", c.Group)
@@ -37,12 +47,22 @@ func (c *Config) groupDigest() uint64 {
 	}
 	if b := c.Broadcast; b != nil {
 		order := "{}" // of all views
-		if b.RequireQuorum {
+		switch {
+		case b.RequireQuorum && c.StateDir != "":
+			order = "epochs"
+		case b.RequireQuorum:
 			order = c.Quorum.String()
 		}
 		fmt.Fprintf(h, "\x00broadcast %d %d %d %s", b.Window, b.MaxMessages, b.MaxPayload, order)
 	}
 	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// formerDigest returns the digest as nodes say it whose quorum system is never replaced.
+func (c *Config) formerDigest() uint64 {
+	former := *c
+	former.StateDir = ""
+	return former.groupDigest()
 }
 
 // groupText returns the settings that the digest stands for.
@@ -51,8 +71,11 @@ func groupText(s *wire.Settings) string {
 	if s.Broadcast {
 		text += fmt.Sprintf(" with Window %d, MaxMessages %d, MaxPayload %d", s.Window, s.MaxMessages, s.MaxPayload)
 	}
-	if s.RequireQuorum {
+	switch {
+	case s.RequireQuorum && strings.HasSuffix(s.System, fixed):
 		text += ", RequireQuorum of " + s.System
+	case s.RequireQuorum:
+		text += ", RequireQuorum with a StateDir"
 	}
 	return text
 }
@@ -99,6 +122,9 @@ func (n *Node) differences(s *loop.Settings) event.Differences {
 			d.note("Broadcast.MaxPayload", strconv.Itoa(own.MaxPayload), strconv.Itoa(there.MaxPayload))
 			d.note("Broadcast.RequireQuorum", onOff(own.RequireQuorum), onOff(there.RequireQuorum))
 		}
+		if own.RequireQuorum && there.RequireQuorum {
+			d.note("StateDir", setOrNot(own), setOrNot(*there))
+		}
 		d.noteQuorum(n.Epoch(), there)
 	}
 	if len(d) == 0 {
@@ -113,7 +139,15 @@ func (d *differing) noteQuorum(here EpochAnswer, there *wire.Settings) {
 		here.Epoch = 0
 	}
 	d.note("QuorumEpoch", strconv.FormatUint(here.Epoch, 10), strconv.FormatUint(there.Quorum.Epoch, 10))
-	d.note("Quorum", systemText(wire.CutSystem(here.System)), systemText(there.System))
+	d.note("Quorum", systemText(wire.CutSystem(here.System)), systemText(strings.TrimSuffix(there.System, fixed)))
+}
+
+// setOrNot says whether a node whose messages are ordered by quorums has a StateDir.
+func setOrNot(s wire.Settings) string {
+	if strings.HasSuffix(s.System, fixed) {
+		return "not set"
+	}
+	return "set"
 }
 
 func systemText(s string) string {

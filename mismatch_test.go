@@ -34,6 +34,9 @@ func TestNodesNameTheirDifferences(t *testing.T) {
 			"Broadcast.MaxMessages is 16384 here and 8 there", "Broadcast.MaxMessages is 8 here and 16384 there"},
 		"quorum": {Config{Quorum: majority, Broadcast: on(BroadcastConfig{})}, Config{Quorum: majority, Broadcast: on(BroadcastConfig{RequireQuorum: true})},
 			"Broadcast.RequireQuorum is off here and on there", "Broadcast.RequireQuorum is on here and off there"},
+		"state dir": {Config{Quorum: majority, Broadcast: on(BroadcastConfig{RequireQuorum: true})},
+			Config{JoinQuorum: true, Broadcast: on(BroadcastConfig{RequireQuorum: true}), StateDir: t.TempDir()},
+			"StateDir is not set here and set there", "StateDir is set here and not set there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.one.ID, c.two.ID = 1, 2

@@ -12,6 +12,7 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, ".", map[string]func(testing.TB){
 		"AnswerBeforeTheTurn":   answersNeedATrustedClock,
 		"AnswerOfTheDistrusted": answersNeedATrustedClock,
+		"GroupOfOneEpoch":       groupsApart,
 		"DriftOfZero":           wrongSettings,
 		"PromiseGrows":          promisesEndWithTheClock,
 		"PromiseOutlivesTrust":  promisesEndWithTheClock,

@@ -53,6 +53,8 @@ type Node struct {
 
 	timeline TimelineID // that the clock follows; owned by the loop, for its events
 
+	guard atomic.Pointer[guard] // of the quorum system that orders messages
+
 	stamping sync.Mutex
 	stamped  uint64 // timestamps made; guarded by stamping
 
@@ -233,9 +235,7 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := n.checkQuorum(epochs); err != nil {
-		return err
-	}
+	n.compareQuorum(epochs)
 	for _, w := range c.Warnings() {
 		n.log.Warn(w)
 	}
@@ -263,20 +263,12 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkQuorum compares the configured quorum system with the one in use, which counts. A
-// difference is an event, or an error if messages are ordered by the configured one. The
-// loop does not run yet.
-func (n *Node) checkQuorum(s *epoch.State) error {
-	c, b := n.cfg.Quorum, n.cfg.Broadcast
-	if s == nil || c == nil || s.System == "" || c.String() == s.System {
-		return nil
+// compareQuorum compares the configured quorum system with the one in use, which counts. A
+// difference is an event. The loop does not run yet.
+func (n *Node) compareQuorum(s *epoch.State) {
+	if c := n.cfg.Quorum; s != nil && c != nil && s.System != "" && c.String() != s.System {
+		n.events.Add(event.QuorumChange{Header: (*sink)(n).header(), Step: event.QuorumIgnored, Epoch: s.Epoch, System: s.System})
 	}
-	if b != nil && b.RequireQuorum {
-		return fmt.Errorf("failaware: Broadcast.RequireQuorum: the quorum system in use is %s (epoch %d, by the state directory), and Quorum is %s",
-			s.System, s.Epoch, c)
-	}
-	n.events.Add(event.QuorumChange{Header: (*sink)(n).header(), Step: event.QuorumIgnored, Epoch: s.Epoch, System: s.System})
-	return nil
 }
 
 // run starts the goroutines of the node. All end with it.

@@ -27,7 +27,7 @@ type EpochAnswer struct {
 	// Dead are members that were declared dead to force Next.
 	Dead Set
 	// Static says that this node's quorum system cannot be replaced: it has none, or no
-	// state directory, or [BroadcastConfig.RequireQuorum].
+	// state directory, or [BroadcastConfig.RequireQuorum] without replicated state.
 	Static bool
 }
 
@@ -36,7 +36,7 @@ type EpochAnswer struct {
 // is safe for concurrent use.
 func (n *Node) Epoch() EpochAnswer {
 	if s := n.loop.Snapshot().Epoch; s != nil {
-		fixed := n.cfg.Broadcast != nil && n.cfg.Broadcast.RequireQuorum
+		fixed := n.orders() && n.guard.Load() == nil
 		return EpochAnswer{Epoch: s.Epoch, System: s.System, Phase: s.Phase, Next: s.Next, Dead: s.Dead, Static: fixed}
 	}
 	a := EpochAnswer{Epoch: n.cfg.QuorumEpoch, Static: true}
@@ -46,33 +46,56 @@ func (n *Node) Epoch() EpochAnswer {
 	return a
 }
 
+// orders reports whether quorums order messages.
+func (n *Node) orders() bool { return n.cfg.Broadcast != nil && n.cfg.Broadcast.RequireQuorum }
+
+// guard answers whether a quorum system may be replaced that orders messages:
+// [attach.Deliveries].
+type guard func(ctx context.Context, epoch uint64, next quorum.System) error
+
+func (n *Node) guardQuorum(ask func(ctx context.Context, epoch uint64, next quorum.System) error) {
+	n.guard.Store((*guard)(&ask))
+}
+
+// ask asks the replicated state, if there is one, whether it is of an epoch, and in the hands
+// of a quorum of a system.
+func (n *Node) ask(ctx context.Context, epoch uint64, next quorum.System) error {
+	if g := n.guard.Load(); g != nil && n.orders() {
+		return (*g)(ctx, epoch, next)
+	}
+	return nil
+}
+
 // ChangeQuorum has this node, which must lead globally, replace the quorum system,
 // and returns when this node has entered the next epoch. After an error, the change
 // may still come about: [Node.Epoch] tells, here or elsewhere.
 //
-// The error is [ErrStaticQuorum]; [ErrNotLeader], also when the lead has ended
-// before anything was proposed; [ErrSuperseded], if the next epoch has another
+// With a replicated state ([BroadcastConfig.RequireQuorum]), quorums of both systems must
+// have the state before, and ChangeQuorum returns when a quorum of the next system has it in
+// the next epoch: only then may members of the former be stopped.
+//
+// The error is [ErrStaticQuorum]; [ErrStateNotReady]; [ErrNotLeader], also when the lead
+// has ended before anything was proposed; [ErrSuperseded], if the next epoch has another
 // quorum system; [epoch.ErrUnderWay] or [epoch.ErrSystem]; [ErrClosed]; the cause of
 // ctx; or says that packets are too small for the change. It is safe for concurrent use.
 func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
-	before, err := n.change(next, func(text string) error { return n.loop.ProposeQuorum(ctx, text) })
+	before, err := n.change(next, func(before EpochAnswer) error {
+		if n.orders() && !n.LeadsGlobally() {
+			return loop.ErrNotLeader // whatever its state
+		}
+		if err := n.ask(ctx, before.Epoch, next); err != nil {
+			return err
+		}
+		return n.loop.ProposeQuorum(ctx, before.Epoch, next.String())
+	})
 	if err != nil {
 		return err
 	}
 	look := time.NewTicker(n.cfg.Timing.ElectionPeriod)
 	defer look.Stop()
 	for {
-		switch now := n.Epoch(); {
-		case now.Epoch > before.Epoch+1:
-			return fmt.Errorf("%w: epoch %d has begun", ErrSuperseded, now.Epoch)
-		case now.Epoch > before.Epoch && now.System != next.String():
-			return fmt.Errorf("%w: epoch %d is ruled by %s", ErrSuperseded, now.Epoch, now.System)
-		case now.Epoch > before.Epoch:
-			return nil
-		case now.Phase == epoch.Idle && !n.LeadsGlobally():
-			return fmt.Errorf("%w any more: nothing was proposed", &NotLeaderError{Global: true})
-		case now.Next != "" && now.Next != next.String():
-			return fmt.Errorf("%w: %s is proposed", ErrSuperseded, now.Next)
+		if done, err := n.changed(ctx, before.Epoch, next); done || err != nil {
+			return err
 		}
 		select {
 		case <-look.C:
@@ -84,20 +107,48 @@ func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
 	}
 }
 
+// changed reports whether a change of the quorum system of an epoch is complete, or why it
+// cannot be.
+func (n *Node) changed(ctx context.Context, before uint64, next quorum.System) (done bool, err error) {
+	switch now := n.Epoch(); {
+	case now.Epoch > before+1:
+		return false, fmt.Errorf("%w: epoch %d has begun", ErrSuperseded, now.Epoch)
+	case now.Epoch > before && now.System != next.String():
+		return false, fmt.Errorf("%w: epoch %d is ruled by %s", ErrSuperseded, now.Epoch, now.System)
+	case now.Epoch > before:
+		err := n.ask(ctx, now.Epoch, next)
+		if errors.Is(err, ErrStateNotReady) {
+			return false, nil
+		}
+		return err == nil, err
+	case now.Phase == epoch.Idle && !n.LeadsGlobally():
+		return false, fmt.Errorf("%w any more: nothing was proposed", &NotLeaderError{Global: true})
+	case now.Next != "" && now.Next != next.String():
+		return false, fmt.Errorf("%w: %s is proposed", ErrSuperseded, now.Next)
+	}
+	return false, nil
+}
+
 // ForceQuorum replaces the quorum system without a leader, when so many members are
 // lost for good that none can be elected. It returns when this node has begun to tell
 // the members that are not declared dead; they enter the next epoch when all of them
 // have answered. Every promise rests on what the caller declares, and nothing can
 // check it: read [epoch.Machine.Force] and docs/how-to/epochs.md first, and force at one node
-// only. The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem],
-// [ErrClosed], the cause of ctx, or says that packets are too small.
+// only.
+//
+// With a replicated state, operations then wait for a quorum of the former system that
+// remembers it. If the dead leave none, only [replicate.Replica.Bootstrap] ends that, and
+// what only the dead had is lost, although it was acknowledged.
+//
+// The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem], [ErrClosed], the cause
+// of ctx, or says that packets are too small.
 func (n *Node) ForceQuorum(ctx context.Context, next quorum.System, dead Set) error {
-	_, err := n.change(next, func(text string) error { return n.loop.ForceQuorum(ctx, text, dead) })
+	_, err := n.change(next, func(EpochAnswer) error { return n.loop.ForceQuorum(ctx, next.String(), dead) })
 	return err
 }
 
 // change begins a change, and returns the answer of [Node.Epoch] before it.
-func (n *Node) change(next quorum.System, begin func(string) error) (EpochAnswer, error) {
+func (n *Node) change(next quorum.System, begin func(before EpochAnswer) error) (EpochAnswer, error) {
 	if next == nil {
 		return EpochAnswer{}, errors.New("failaware: a change needs a quorum system")
 	}
@@ -105,7 +156,7 @@ func (n *Node) change(next quorum.System, begin func(string) error) (EpochAnswer
 	if before.Static {
 		return before, ErrStaticQuorum
 	}
-	err := begin(next.String())
+	err := begin(before)
 	if errors.Is(err, loop.ErrNotLeader) || errors.Is(err, epoch.ErrNotLeader) {
 		err = &NotLeaderError{Global: true}
 	}

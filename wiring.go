@@ -38,6 +38,10 @@ func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause
 	}
 	if b := c.Broadcast; b != nil {
 		m := b.machine(c.Quorum)
+		l.Stack.OrderByEpoch = b.RequireQuorum && epochs != nil
+		if q := c.Quorum; l.Stack.OrderByEpoch && q != nil && q.String() == epochs.System && c.QuorumEpoch == epochs.Epoch {
+			l.Stack.Former = c.formerDigest()
+		}
 		l.Stack.Broadcast, l.Deliver, l.Backlog, l.CheckLent = &m, !b.SendOnly, b.Backlog, b.CheckLent || n.test
 	}
 	if c.OnPublish != nil {
@@ -122,7 +126,7 @@ func init() {
 			_, err := n.send(ctx, sendqueue.State, payload, BroadcastOptions{Order: opt.Order, Atomicity: opt.Atomicity}, nil)
 			return err
 		}
-		return attach.Deliveries{Queue: q, Send: send, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Wake: n.loop.Wake}, err
+		return attach.Deliveries{Queue: q, Send: send, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Guard: n.guardQuorum, Wake: n.loop.Wake}, err
 	}
 }
 

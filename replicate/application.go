@@ -79,8 +79,8 @@ type Branch struct {
 var ErrSnapshotTooLarge = replica.ErrSnapshotTooLarge
 
 // checkApplication says what an application lacks.
-func checkApplication(app Application, c *replica.Config) error {
-	if _, ok := app.(Merger); !ok && c.Quorum == nil {
+func checkApplication(app Application, c *replica.Config, quorate bool) error {
+	if _, ok := app.(Merger); !ok && !quorate {
 		return errors.New("replicate: the application has no method Merge, which it needs without Broadcast.RequireQuorum: parts of a split group go on, and meet again")
 	}
 	if _, ok := app.(Hasher); !ok && c.HashEvery > 0 {

@@ -32,9 +32,9 @@ var (
 // NotAcceptingError says why an operation was not submitted. It matches
 // [ErrNotAccepting], and [failaware.ErrNoQuorum] or [ErrRecovering] if that is why.
 type NotAcceptingError struct {
-	// Situation is why: no view, no quorum, members of which only some have a Storage,
-	// too few members that remember the state, or so much waits for a merge, or for the
-	// reports of all members, that no more may.
+	// Situation is why: no view, no quorum, members of which only some have a Storage or are in
+	// an epoch of the quorum system, too few members that remember the state, or so much waits
+	// for a merge, or for the reports of all members, that no more may.
 	Situation Situation
 	Absent    failaware.Set // nodes of the group that are missed, if the situation is Recovering
 	Err       error         // the cause of the context, nil with NoWait

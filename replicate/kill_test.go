@@ -57,11 +57,15 @@ func child(text string) error {
 		}
 		all.Add(failaware.NodeID(i + 1))
 	}
-	if withQuorum {
-		var err error
-		if cfg.Quorum, err = quorum.Majority(all); err != nil {
-			return err
-		}
+	var err error
+	switch {
+	case f[3] == changing:
+		err = join(&cfg)
+	case withQuorum:
+		cfg.Quorum, err = quorum.Majority(all)
+	}
+	if err != nil {
+		return err
 	}
 	n, err := failaware.Start(context.Background(), cfg)
 	if err != nil {
@@ -79,6 +83,9 @@ func child(text string) error {
 			time.Sleep(time.Hour)
 		}
 		time.Sleep(50 * time.Millisecond)
+	}
+	if f[3] == changing {
+		go change(r, len(addrs))
 	}
 	for i := range 4 {
 		if f[3] == "sessions" {
@@ -167,8 +174,9 @@ type processes struct {
 	running []*exec.Cmd
 	lines   chan string
 	acked   map[string]bool
-	// repeated counts the operations of sessions that had been applied before.
-	repeated int
+	// repeated counts the operations of sessions that had been applied before, and changes
+	// those of the quorum system.
+	repeated, changes int
 }
 
 // start starts the nodes that do not run.
@@ -223,13 +231,17 @@ func (p *processes) take(line string) bool {
 	if strings.HasPrefix(line, "repeated ") {
 		p.repeated++
 	}
+	if strings.HasPrefix(line, "changed ") {
+		p.changes++
+	}
 	require.False(p.t, strings.HasPrefix(line, "failed"), line)
 	return line != "over"
 }
 
-// write lets the nodes write for a while, after the first acknowledged word.
+// write lets the nodes write for a while, after the first acknowledged word, and after the
+// first change of the quorum system if it changes.
 func (p *processes) write(d time.Duration) {
-	for first := len(p.acked); len(p.acked) == first; {
+	for first, changes := len(p.acked), p.changes; len(p.acked) == first || p.kind == changing && p.changes == changes; {
 		require.True(p.t, p.take(<-p.lines), "a process has ended")
 	}
 	for at := time.After(d); ; {
@@ -245,7 +257,10 @@ func (p *processes) write(d time.Duration) {
 // killAgain kills nodes of a group again and again while they write: all at once, or some.
 // In the end all that was acknowledged is there, and nothing twice.
 func killAgain(t *testing.T, kind string, all bool, kills int) {
-	const nodes = 3
+	nodes := 3
+	if kind == changing {
+		nodes = 5
+	}
 	p := &processes{t: t, dir: t.TempDir(), kind: kind, addrs: addresses(t, nodes), running: make([]*exec.Cmd, nodes),
 		lines: make(chan string, 1<<12), acked: map[string]bool{}}
 	t.Cleanup(func() {
@@ -285,7 +300,8 @@ func killAgain(t *testing.T, kind string, all bool, kills int) {
 	if kind == "sessions" {
 		require.Subset(t, list, upTo(p.acked), "clients go on with the next number when the last was acknowledged")
 	}
-	t.Logf("%d kills, %d acknowledged operations of %d, %d of them were submitted again", kills, len(p.acked), len(list), p.repeated)
+	t.Logf("%d kills, %d acknowledged operations of %d, %d of them were submitted again, %d changes of the quorum system",
+		kills, len(p.acked), len(list), p.repeated, p.changes)
 }
 
 // upTo returns all words of the clients that wrote some word, up to that one.
@@ -316,7 +332,7 @@ func TestNothingAcknowledgedIsLostWithProcesses(t *testing.T) {
 	if testing.Short() {
 		kills = 2
 	}
-	for _, kind := range []string{"quorum", "sessions", "all"} {
+	for _, kind := range []string{"quorum", "sessions", "all", changing} {
 		for _, all := range []bool{true, false} {
 			if kind == "all" && !all {
 				continue // the rest would wait for the killed ones

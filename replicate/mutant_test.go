@@ -43,6 +43,17 @@ func TestStorageNoticesStateOfUnknownViews(t *testing.T) {
 	withoutStateDirectory(t, func(t *testing.T, _ *memory.Network, _, _ string, err error) { require.NoError(t, err, "noticed") })
 }
 
+func TestChangesNoticeOrderAsConfigured(t *testing.T) { noticesChange(t, "OrderAsConfigured") }
+func TestChangesNoticeChangeUnasked(t *testing.T)     { noticesChange(t, "ChangeUnasked") }
+func TestChangesNoticeChangeEndsEarly(t *testing.T)   { noticesChange(t, "ChangeEndsEarly") }
+func TestChangesNoticeNewEpochGoesOn(t *testing.T)    { noticesChange(t, "NewEpochGoesOn") }
+
+func noticesChange(t *testing.T, id string) {
+	mutant.Set(id)
+	defer mutant.Set(mutant.None)
+	require.NotEmpty(t, replaceQuorum(t, true))
+}
+
 func TestLeasesNoticeReadStale(t *testing.T) {
 	mutant.Set("ReadStale")
 	defer mutant.Set(mutant.None)

@@ -28,6 +28,10 @@ const (
 	// Mixed: some members of the view have a [Config.Storage], and others have none.
 	// Operations wait until they agree or part. [Differs] names them.
 	Mixed = replica.Mixed
+	// Changing: the quorum system is being replaced, and only some members of the view are in
+	// the next epoch. Operations wait until all are, which takes about a second. It lasts if
+	// the members were configured with different systems ([event.QuorumConflict]).
+	Changing = replica.Changing
 	// Recovering: with RequireQuorum, too few members remember the state, and nodes that may
 	// know more are absent. Operations wait for them, or for [Replica.Bootstrap].
 	Recovering = replica.Recovering
@@ -160,10 +164,11 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 	if d.Touched() {
 		return nil, nil, ErrLate
 	}
-	if err := checkApplication(app, &c); err != nil {
+	quorate := n.Config().Broadcast.RequireQuorum
+	if err := checkApplication(app, &c, quorate); err != nil {
 		return nil, nil, err
 	}
-	if cfg.Storage != "" && c.Quorum != nil && n.Config().StateDir == "" {
+	if cfg.Storage != "" && quorate && n.Config().StateDir == "" {
 		return nil, nil, errors.New("replicate: invalid Config: Storage: with RequireQuorum the node needs a StateDir: states are compared by the sequences of views, which must grow when it starts again")
 	}
 	var event func(engine.Event)
@@ -187,7 +192,7 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 		if store, err = engine.OpenStore(cfg.Storage, engine.Owner{Node: n.ID(), Group: n.Config().Group}, a); err != nil {
 			return nil, nil, err
 		}
-		if c.Quorum != nil {
+		if quorate {
 			err = checkViews(n.Config(), cfg.Storage, store.View(), d.Views())
 		}
 		if err != nil {
@@ -208,7 +213,8 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 		}
 	}
 	d.Keep()
-	return &Replica{node: n, engine: e, reach: d.Reach, lasts: c.Quorum != nil || store != nil, stored: store != nil, done: make(chan struct{})}, stream, nil
+	d.Guard(e.MayReplace)
+	return &Replica{node: n, engine: e, reach: d.Reach, lasts: quorate || store != nil, stored: store != nil, done: make(chan struct{})}, stream, nil
 }
 
 // checkViews returns an error if a state on a disk is from a view that the state directory
@@ -232,8 +238,8 @@ func (cfg *Config) machine(n *failaware.Node) replica.Config {
 	c := replica.Config{Self: failaware.Incarnation{Node: n.ID(), Boot: 1}, // each incarnation has its own
 		MaxSnapshot: cfg.MaxSnapshot, ChunkBytes: cfg.ChunkBytes, Rate: cfg.Rate, Window: cfg.Window,
 		MaxQueued: cfg.MaxQueued, HashEvery: cfg.HashEvery, MaxPayload: b.MaxPayload}
-	if b.RequireQuorum {
-		c.Quorum = n.Config().Quorum
+	if b.RequireQuorum && n.Config().StateDir != "" {
+		c.Epoch = 1 // each incarnation has its own, and its quorum system
 	}
 	if c.ChunkBytes == 0 && b.MaxPayload >= replica.LeastPayload {
 		c.ChunkBytes = min(replica.DefaultChunkBytes, b.MaxPayload-replica.ChunkOverhead)

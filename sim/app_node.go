@@ -28,15 +28,13 @@ func (n *Node) Incarnation() timed.Incarnation {
 }
 
 // Order returns the quorum system by which this incarnation orders messages, or nil, and the
-// epoch that it rules, with the option Epochs.
+// epoch that it rules, with [Broadcast.ByEpochs].
 func (n *Node) Order() (epoch uint64, q quorum.System) {
 	if !n.hasStack() {
 		return 0, nil
 	}
-	if s := n.proc.Stack.Epoch(); s != nil {
-		epoch = s.Epoch
-	}
-	return epoch, n.proc.Stack.OrdersBy()
+	o := n.proc.Stack.Order()
+	return o.Epoch, o.System
 }
 
 // Rate returns the error of the hardware clock's rate, in parts per billion; it is

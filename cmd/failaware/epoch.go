@@ -34,7 +34,7 @@ func epochText(e *api.Epoch) string {
 	case e.Static && e.Quorum == "":
 		return "the node has no quorum system"
 	case e.Static:
-		return fmt.Sprintf("epoch %d: %s, which cannot be replaced: that needs a state directory, and no broadcast that requires quorums, as that of --kv linearizable does", e.Epoch, e.Quorum)
+		return fmt.Sprintf("epoch %d: %s, which cannot be replaced: that needs a state directory, and with --broadcast-require-quorum also --kv linearizable", e.Epoch, e.Quorum)
 	case e.Epoch == 0:
 		return "the node has not heard of an epoch yet"
 	case len(e.Dead) > 0:
@@ -51,7 +51,9 @@ func newEpochChangeCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "change SYSTEM", Short: "Replace the quorum system, at its leader or by force", Args: cli.Args,
 		Long: `Have the node, which must lead globally, propose a quorum system as the successor of
-the one in use, and wait until the node has entered the next epoch.
+the one in use, and wait until the node has entered the next epoch. A linearizable store
+goes along: quorums of both systems must have its state before, and a quorum of the next
+system has it when the command is done. Members of the former may be stopped then.
 
 With --force, a survivor replaces the quorum system without a leader. Use it when so many
 members are lost for good that none can be elected. Nothing checks your claims about the
@@ -64,6 +66,9 @@ dead:
   * No later epoch may have begun. Look at every node that might be a member of one.
   * Force at one survivor only. Survivors with different successors never finish the
     change; then you need a new group.
+  * A linearizable store waits until a quorum of the old system is there that remembers, or
+    until 'failaware kv bootstrap': then writes that only the dead had are lost, although
+    they were acknowledged.
   * Edicts that the dead created last, and that no survivor knows, precede all edicts of
     the new epoch, even if they arrive later.
 
@@ -87,7 +92,7 @@ successor and more dead.`,
 			}
 			text := "the node is in the next epoch: " + next.String()
 			if force {
-				text = "the node tells the other survivors: " + next.String()
+				text = "the node tells the other survivors: " + next.String() + "; if they cannot know what the dead had, a linearizable store waits for 'failaware kv bootstrap', which may lose acknowledged writes"
 			}
 			return g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, text)
 		},

@@ -11,7 +11,7 @@ import (
 func TestEpochTexts(t *testing.T) {
 	for want, e := range map[string]api.Epoch{
 		"the node has no quorum system": {Static: true},
-		"epoch 1: majority:1, which cannot be replaced: that needs a state directory, and no broadcast that requires quorums, as that of --kv linearizable does": {Epoch: 1, Quorum: "majority:1", Static: true},
+		"epoch 1: majority:1, which cannot be replaced: that needs a state directory, and with --broadcast-require-quorum also --kv linearizable": {Epoch: 1, Quorum: "majority:1", Static: true},
 		"the node has not heard of an epoch yet": {},
 		"epoch 2: majority:1":                    {Epoch: 2, Quorum: "majority:1"},
 		"epoch 2: majority:1; noted: majority:2": {Epoch: 2, Quorum: "majority:1", Phase: "noted", Next: "majority:2"},

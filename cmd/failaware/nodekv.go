@@ -38,8 +38,8 @@ func (c *nodeConfig) takeStore(values source) (errs []error) {
 	switch {
 	case c.cast.SendOnly:
 		errs = append(errs, fmt.Errorf("%s: a node with --kv takes its deliveries", where("broadcast.send_only")))
-	case linearizable && c.Quorum == nil:
-		errs = append(errs, fmt.Errorf("%s: linearizable: it needs --quorum, the same at all nodes, as in majority:1,2,3", where("kv.kind")))
+	case linearizable && c.Quorum == nil && !c.JoinQuorum:
+		errs = append(errs, fmt.Errorf("%s: linearizable: it needs --quorum, the same at all nodes, as in majority:1,2,3, or --join-quorum", where("kv.kind")))
 	case linearizable && c.kvDir != "" && c.StateDir == "":
 		errs = append(errs, fmt.Errorf("%s: linearizable: it needs --state-dir", where("kv.dir")))
 	case !linearizable && c.cast.RequireQuorum:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/leader/quorum"
 )
 
 // Deliveries are all deliveries of a node. Their holder is the one consumer until it
@@ -26,6 +27,10 @@ type Deliveries struct {
 	// Views returns the largest sequence of views that the state directory knew when the
 	// node started; 0 without one.
 	Views func() uint64
+	// Guard has the node ask before it replaces the quorum system of an epoch by another one,
+	// and again until the change is complete. Without a guard, a system that orders messages is
+	// not replaced.
+	Guard func(func(ctx context.Context, epoch uint64, next quorum.System) error)
 	// Wake must be called when the queue says that the loop should hear at once of
 	// returned items.
 	Wake func()

@@ -35,7 +35,7 @@ func checks(t testing.TB) {
 	require.Equal(t, ClockBackwards, Check(5, 4, 1, 1))
 	require.Equal(t, Suspended, Check(5, 4, 1, 2), "a suspend explains the rest")
 	for why, ofClock := range map[Reason]bool{None: false, Suspended: true, ClockBackwards: true, ClockRate: true,
-		PeersContradict: true, Overrun: false, Inconsistent: true, LateState: false} {
+		PeersContradict: true, Overrun: false, Inconsistent: true, NewEpoch: false, LateState: false} {
 		require.Equal(t, ofClock, why.Discredits(), "%d", why)
 	}
 }
@@ -132,7 +132,8 @@ func quickRestartsBackOff(t testing.TB) {
 		why   Reason
 		quick bool
 	}{
-		{0, Suspended, true}, {0, Overrun, true}, {longLife, Overrun, false}, {longLife + 1, Overrun, true}, {0, Overrun, true}, {0, Overrun, false},
+		{0, Suspended, true}, {0, Overrun, true}, {0, Overrun, false}, {0, NewEpoch, true},
+		{0, Overrun, true}, {longLife, Overrun, false}, {longLife + 1, Overrun, true}, {0, Overrun, true}, {0, Overrun, false},
 	} {
 		now = now.Add(end.after)
 		m.Restart(now, end.why)
@@ -140,7 +141,7 @@ func quickRestartsBackOff(t testing.TB) {
 		now = m.BeginAt(false)
 		m.Begin(now)
 	}
-	require.Equal(t, 27, m.Incarnations())
+	require.Equal(t, 30, m.Incarnations())
 	m.Begin(now)
 	require.Equal(t, None, m.Waiting())
 }

@@ -11,6 +11,7 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/life", map[string]func(testing.TB){
 		"LifeSleepUnseen":     checks,
+		"EpochsBackOff":       quickRestartsBackOff,
 		"LifeForgetsVotes":    votesOfAnEarlierProcess,
 		"LifeRestartsAtOnce":  restartsBeforeReadiness,
 		"LifeWithoutBackoff":  quickRestartsBackOff,

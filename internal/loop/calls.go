@@ -109,10 +109,10 @@ func (l *Loop) RecallOrdered(marks []broadcast.Mark) error {
 	})
 }
 
-// ProposeQuorum has the global leader propose another quorum system. The error is
-// [ErrNotLeader], that of the stack, [ErrClosed], or the cause of ctx.
-func (l *Loop) ProposeQuorum(ctx context.Context, next string) error {
-	return try(ctx, l, func(d *driver, reply func(error)) { reply(d.proposeQuorum(next)) })
+// ProposeQuorum has the global leader of an epoch propose another quorum system. The error
+// is [ErrNotLeader], that of the stack, [ErrClosed], or the cause of ctx.
+func (l *Loop) ProposeQuorum(ctx context.Context, epoch uint64, next string) error {
+	return try(ctx, l, func(d *driver, reply func(error)) { reply(d.proposeQuorum(epoch, next)) })
 }
 
 // ForceQuorum replaces the quorum system without a leader. The error is as with

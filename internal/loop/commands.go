@@ -97,9 +97,12 @@ func (d *driver) namedLeader(id timed.NodeID, global bool) timed.NodeID {
 }
 
 // proposeQuorum is the command of [Loop.ProposeQuorum].
-func (d *driver) proposeQuorum(next string) error {
+func (d *driver) proposeQuorum(in uint64, next string) error {
 	if err := d.checkChange(next); err != nil {
 		return err
+	}
+	if e := d.stack.Epoch(); e != nil && e.Epoch != in {
+		return ErrNotLeader // the lead was in that epoch
 	}
 	return d.stack.Propose(next)
 }

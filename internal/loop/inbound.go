@@ -120,7 +120,7 @@ func (d *driver) decode(pkt *udp.Packet) (h datagram.Header, refused string) {
 	case err != nil:
 		d.count.malformed++
 		return h, refusedMalformed
-	case h.Group != d.cfg.Group:
+	case !d.cfg.Hears(h.Group):
 		d.count.foreign++
 		d.noteGroup(pkt, &h)
 		return h, refusedSettings

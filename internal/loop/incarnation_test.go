@@ -22,6 +22,7 @@ func endsOfIncarnations(t testing.TB) {
 	for why, end := range map[life.Reason]func(*driver){
 		life.PeersContradict: func(d *driver) { d.note(&stack.Event{Kind: stack.EventRestart}) },
 		life.Overrun:         func(d *driver) { d.note(&stack.Event{Kind: stack.EventOverrun}) },
+		life.NewEpoch:        func(d *driver) { d.note(&stack.Event{Kind: stack.EventNewEpoch}) },
 		life.Inconsistent:    func(d *driver) { d.note(&stack.Event{Kind: stack.EventInconsistent}) },
 		life.Suspended:       func(d *driver) { d.clock.era-- },
 		life.ClockBackwards:  func(d *driver) { d.l.cfg.Conn.(*fakeConn).advance(-time.Second) },
@@ -56,10 +57,7 @@ func endsOfIncarnations(t testing.TB) {
 		default:
 			require.Fail(t, "the outcome of a message is left open", "%d", why)
 		}
-		last := deliveryqueue.Item{}
-		for items, _, _ := l.Deliveries().Borrow(10); len(items) > 0; items, _, _ = l.Deliveries().Borrow(10) {
-			last = items[len(items)-1]
-		}
+		last := lastOf(l)
 		require.Equal(t, deliveryqueue.NewIncarnation, last.Kind)
 		require.Equal(t, why, last.Change.Reason)
 		require.Equal(t, after.Self.Boot, last.Message.Boot)
@@ -136,3 +134,11 @@ func suspendedBeforeTheFirst(t testing.TB) {
 }
 
 func TestLongerVotesOutlastASuspend(t *testing.T) { suspendedBeforeTheFirst(t) }
+
+// lastOf takes all deliveries, and returns the last one.
+func lastOf(l *Loop) (last deliveryqueue.Item) {
+	for items, _, _ := l.Deliveries().Borrow(10); len(items) > 0; items, _, _ = l.Deliveries().Borrow(10) {
+		last = items[len(items)-1]
+	}
+	return last
+}

@@ -87,7 +87,7 @@ func (d *driver) greetStrangers() {
 func hello(cfg *stack.Config, version uint8, to timed.NodeID, now timed.Instant) wire.Packet {
 	return wire.Packet{
 		MaxDrift: cfg.Timing.MaxDrift, FastThreshold: cfg.Timing.FastThreshold,
-		Header: datagram.Header{Version: version, Group: cfg.Group, Source: cfg.Self.Node,
+		Header: datagram.Header{Version: version, Group: cfg.Says(), Source: cfg.Self.Node,
 			Destination: to, Boot: cfg.Self.Boot, Stamp: now, Echo: datagram.Echo{Heard: datagram.NotHeard}},
 	}
 }

@@ -40,7 +40,8 @@ type messages struct {
 // lacksQuorum reports whether a view does not have the quorum that ordered messages
 // need.
 func (d *driver) lacksQuorum(v *membership.View) bool {
-	return !d.cfg.Broadcast.Quorate(v.Set)
+	q := d.stack.Order().System
+	return q != nil && !q.IsQuorum(v.Set)
 }
 
 // supply hands messages of callers to the broadcast while it takes them. Messages
@@ -116,8 +117,10 @@ func (d *driver) deliver(e *broadcast.Effect) {
 			Change: &deliveryqueue.Change{Next: e.Next, Previous: e.View.ID, Along: e.Along}})
 	case broadcast.Installed:
 		me, _ := e.View.Member(self.Node)
+		order := d.stack.Order()
 		m.stage(deliveryqueue.Item{Kind: deliveryqueue.Installed, View: e.View,
-			Change: &deliveryqueue.Change{Previous: me.Previous, Along: e.View.Transitional(me.Previous), Merged: e.View.Merged(), Base: e.Base}})
+			Change: &deliveryqueue.Change{Previous: me.Previous, Along: e.View.Transitional(me.Previous), Merged: e.View.Merged(), Base: e.Base,
+				Quorum: order.System, Epoch: order.Epoch}})
 		m.sends.Refuse(d.lacksQuorum(e.View))
 	case broadcast.Remains:
 		m.keepRemains(e)
@@ -203,7 +206,7 @@ func (d *driver) commitMessages() {
 // restartMessages ends the broadcast of an incarnation, and begins that of the next
 // one.
 func (d *driver) restartMessages(why life.Reason) {
-	m, self := d.msgs, d.cfg.Self
+	m, self, order := d.msgs, d.cfg.Self, d.cfg.Order()
 	if m == nil {
 		return
 	}
@@ -213,7 +216,7 @@ func (d *driver) restartMessages(why life.Reason) {
 		m.deliveries.Restart()
 	}
 	m.stage(deliveryqueue.Item{Kind: deliveryqueue.NewIncarnation,
-		Change:  &deliveryqueue.Change{Reason: why, Remains: m.remains},
+		Change:  &deliveryqueue.Change{Reason: why, Remains: m.remains, Quorum: order.System, Epoch: order.Epoch},
 		Message: broadcast.Delivery{ID: broadcast.ID{Sender: self.Node, Boot: self.Boot}}})
 	m.remains = nil
 	d.commitMessages()

@@ -52,6 +52,7 @@ var notices = map[string]func(testing.TB){
 	"ViewsUnwritten":           noUnwrittenView,
 	"EpochOfTheFirstStart":     epochOutlivesIncarnations,
 	"QuestionsOutliveTheClock": noInstantOutlives,
+	"ChangeInAnyEpoch":         changeToNobody,
 	"ChangeToNobody":           changeToNobody,
 	"LoopReceivesLate":         countWhenTheyCame,
 	"ClaimsOfTheDead":          nothingClaimedBetween,

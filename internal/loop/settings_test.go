@@ -37,9 +37,10 @@ func changeToNobody(t testing.TB) {
 	for !l.Snapshot().Global {
 		step(l, c)
 	}
-	require.ErrorIs(t, d.proposeQuorum("majority:8,9"), epoch.ErrSystem)
+	require.ErrorIs(t, d.proposeQuorum(1, "majority:8,9"), epoch.ErrSystem)
 	d.forceQuorum("majority:8,9", timed.SetOf(1), func(err error) { require.ErrorIs(t, err, epoch.ErrSystem) })
-	require.NoError(t, d.proposeQuorum("majority:1,9"), "node 9 may come")
+	require.ErrorIs(t, d.proposeQuorum(2, "majority:1,9"), ErrNotLeader, "in that epoch")
+	require.NoError(t, d.proposeQuorum(1, "majority:1,9"), "node 9 may come")
 }
 
 func TestAChangeToNobodyIsRefused(t *testing.T) { changeToNobody(t) }

@@ -45,7 +45,29 @@ type Config struct {
 	// Quorum and Epoch are ignored. The state must be one that [CheckEpoch] accepts,
 	// and Starts must be above 0.
 	Epochs *epoch.State
+	// Former, if not 0, is the Group as builds say it that know of no other epoch than the
+	// configured one. While the node is in that, it hears both, and answers each peer as it
+	// is spoken to.
+	Former uint64
 	// OrderByEpoch has the broadcast order messages only in views that hold a quorum of the
 	// epoch of the incarnation. [EventNewEpoch] then asks for another incarnation.
 	OrderByEpoch bool
+}
+
+// first reports whether the node is in the epoch that is configured.
+func (c *Config) first() bool {
+	return c.Former != 0 && c.Epochs != nil && c.Epochs.Epoch == c.Epoch
+}
+
+// Hears reports whether packets of a group are for the node.
+func (c *Config) Hears(group uint64) bool {
+	return group == c.Group || group == c.Former && c.first()
+}
+
+// Says returns the group that packets name, if it is not known how the peer speaks.
+func (c *Config) Says() uint64 {
+	if c.first() {
+		return c.Former
+	}
+	return c.Group
 }

@@ -52,12 +52,25 @@ func newEpochs(cfg *Config, now timed.Instant) epochs {
 	return e
 }
 
-// system returns the quorum system of the epoch, for the order of messages.
-func (e *epochs) system() quorum.System {
-	if s, ok := e.machine.System().(quorum.System); ok {
-		return s
+// Order says by which quorums an incarnation orders messages.
+type Order struct {
+	System quorum.System // nil: in all views
+	Epoch  uint64        // that the system rules, with [Config.OrderByEpoch]
+}
+
+// Order returns the order of an incarnation with this configuration.
+func (c *Config) Order() Order {
+	switch {
+	case c.Broadcast == nil:
+		return Order{}
+	case !c.OrderByEpoch:
+		return Order{System: c.Broadcast.Quorum}
 	}
-	return nobody{}
+	system, err := quorum.Parse(c.Epochs.System)
+	if err != nil {
+		system = nobody{} // CheckEpoch has accepted it: the node knows no epoch yet
+	}
+	return Order{system, c.Epochs.Epoch}
 }
 
 // nobody is the quorum system of a node that knows none yet: it has no quorums.
@@ -68,8 +81,8 @@ func (nobody) IsQuorum(timed.Set) bool   { return false }
 func (nobody) Digest() uint64            { return 1 }
 func (nobody) String() string            { return "none" }
 
-// OrdersBy returns the quorum system by which this incarnation orders messages, or nil.
-func (s *Stack) OrdersBy() quorum.System { return s.order }
+// Order returns the order of this incarnation.
+func (s *Stack) Order() Order { return s.order }
 
 // update copies the machine's state. Packets and readers keep the old copy.
 func (e *epochs) update() {

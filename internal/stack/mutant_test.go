@@ -34,6 +34,8 @@ var notices = map[string]func(testing.TB){
 	"QuietHurried":          hurriedRequest,
 	"QuietLate":             quietIsNotLate,
 	"EpochWonTooLate":       wonTooLate,
+	"FormerInAnyEpoch":      spokenToInKind,
+	"FormerUnanswered":      spokenToInKind,
 	"EpochWedgesAtOnce":     wedgesLater,
 	"QuietNews":             quietTellsNothing,
 	"QuietSlow":             slowReplies,

@@ -132,7 +132,10 @@ func (s *Stack) destinations(now timed.Instant, end bool) timed.Set {
 func (s *Stack) address(now timed.Instant, id timed.NodeID) *wire.Packet {
 	p := s.newPacket()
 	h := &p.Header
-	h.Version, h.Suite, h.KeyID, h.Group = s.versions.to(now, id), 0, 0, s.cfg.Group
+	h.Version, h.Suite, h.KeyID, h.Group = s.versions.to(now, id), 0, 0, s.cfg.Says()
+	if s.epochal.Has(id) {
+		h.Group = s.cfg.Group
+	}
 	h.Source, h.Destination, h.Boot = s.cfg.Self.Node, id, s.cfg.Self.Boot
 	h.Counter, h.Stamp = 0, now
 	h.Quiet, h.Patient = false, false

@@ -39,6 +39,9 @@ func (s *Stack) take(now, received timed.Instant, p *wire.Packet) {
 	if !s.forThisNode(p) {
 		return
 	}
+	if s.epochal.Remove(p.Header.Source); p.Header.Group == s.cfg.Group {
+		s.epochal.Add(p.Header.Source)
+	}
 	s.lastPacket = s.datagrams.HandlePacket(received, &p.Header, s.lastPacket)
 	e := &s.lastPacket[0]
 	from, d := e.From, e.Delay
@@ -70,13 +73,13 @@ func (s *Stack) take(now, received timed.Instant, p *wire.Packet) {
 // and reports packets that do not.
 func (s *Stack) forThisNode(p *wire.Packet) bool {
 	h := &p.Header
-	if h.Group != s.cfg.Group || h.Destination != s.cfg.Self.Node {
+	if !s.cfg.Hears(h.Group) || h.Destination != s.cfg.Self.Node {
 		s.Dropped.Foreign++
 		return false
 	}
 	if p.MaxDrift != s.cfg.Timing.MaxDrift || p.FastThreshold != s.cfg.Timing.FastThreshold {
 		s.Dropped.Mismatch++
-		s.notify(Event{Kind: EventMismatch, Peer: h.Source, Group: h.Group, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold})
+		s.notify(Event{Kind: EventMismatch, Peer: h.Source, Group: s.cfg.Group, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold})
 		return false
 	}
 	if s.fromTheFuture(p) {

@@ -6,7 +6,6 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
-	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -21,7 +20,8 @@ type Stack struct {
 	views     *membership.Service
 	clock     *clocksync.Sync
 	broadcast *broadcast.Service // nil without broadcast
-	order     quorum.System      // of the broadcast, or nil
+	order     Order
+	epochal   timed.Set // peers whose packets name the group as nodes of any epoch do
 	epochs    epochs
 
 	lastTurn  timed.Instant
@@ -94,10 +94,8 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 	if cfg.Broadcast != nil {
 		c := *cfg.Broadcast
 		c.Self, c.Timing = cfg.Self, cfg.Timing
-		if cfg.OrderByEpoch {
-			c.Quorum = e.system()
-		}
-		s.order = c.Quorum
+		s.order = cfg.Order()
+		c.Quorum = s.order.System
 		s.broadcast = broadcast.New(c)
 		s.broadcast.RecallOrdered(cfg.Ordered)
 	}

@@ -43,11 +43,13 @@ func (s *Store) explain(err error) error {
 	case replicate.NoView:
 		text = "this node is in no view yet"
 	case replicate.NoQuorum:
-		text = fmt.Sprintf("the view of nodes %v holds no quorum of %v", view.Set, s.node.Config().Quorum)
+		text = fmt.Sprintf("the view of nodes %v holds no quorum of %v", view.Set, s.node.Epoch().System)
 	case replicate.Reporting:
 		text = fmt.Sprintf("not all nodes of %v have reported their state; all must run with --kv", view.Set)
 	case replicate.Mixed:
 		text = fmt.Sprintf("some of nodes %v have --kv-dir, and others have not, as their logs name: set it at all nodes, or at none", view.Set)
+	case replicate.Changing:
+		text = fmt.Sprintf("the quorum system changes, and not all of nodes %v are in the next epoch; if that lasts, they were started with different ones", view.Set)
 	case replicate.Recovering:
 		text = fmt.Sprintf("too few of nodes %v remember the state, and nodes %v may know more: start them, or, if they are lost for good, see 'failaware kv bootstrap --help'", view.Set, refused.Absent)
 	case replicate.Working:

@@ -54,6 +54,7 @@ var noState = map[string]string{
 	"leader.Election.cfg.Quorum":      "nodes of the model have no quorum system",
 	"stack.Stack.epochs":              "nodes of the model have no quorum system",
 	"stack.Stack.order":               "nodes of the model do not broadcast",
+	"stack.Stack.epochal":             "nodes of the model have no quorum system",
 	"stack.Stack.versions":            "nodes of the model speak one version",
 	"wire.Packet.Epoch":               "nodes of the model have no quorum system",
 	"stack.Stack.electionOut":         "emptied before use",

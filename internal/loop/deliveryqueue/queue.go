@@ -18,6 +18,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -55,8 +56,13 @@ type Change struct {
 	Along    timed.Set
 	Merged   []membership.Branch
 	Base     []broadcast.Mark // of Installed: see [broadcast.Effect]
-	From     uint64
-	Reason   life.Reason
+	// Quorum orders the messages of the incarnation that Installed is of, or that
+	// NewIncarnation announces; nil: messages are ordered in all views. Epoch is what it
+	// rules, if it may be replaced.
+	Quorum quorum.System
+	Epoch  uint64
+	From   uint64
+	Reason life.Reason
 	// Remains, of NewIncarnation, is what the broadcast of the one before has acknowledged
 	// and not delivered. It belongs to the receiver.
 	Remains []broadcast.Delivery

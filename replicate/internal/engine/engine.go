@@ -20,6 +20,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/keep"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -46,10 +47,19 @@ type Item struct {
 	Delivery broadcast.Delivery
 }
 
+// Incarnation is one of a node.
+type Incarnation struct {
+	Self timed.Incarnation
+	// Quorum orders its messages; nil: they are ordered in all views. Epoch is what it
+	// rules, if it may be replaced.
+	Quorum quorum.System
+	Epoch  uint64
+}
+
 // Group is a member's access to the broadcast.
 type Group interface {
 	// Begin waits for the first item of an incarnation, and returns that incarnation.
-	Begin(context.Context) (timed.Incarnation, error)
+	Begin(context.Context) (Incarnation, error)
 	// Next returns the next step, in order, or an error that matches
 	// [ErrNextIncarnation] after the last one of the incarnation. Payloads are not
 	// changed any more.
@@ -78,6 +88,8 @@ type Engine struct {
 	store   *Store          // nil if the state is in memory only
 	held    []held          // verdicts that wait for the disks, owned by perform
 	extent  extent          // of the state, for readers
+	asks    chan func(*replica.Replica)
+	over    chan struct{} // closed at the end of Run
 
 	Outcomes Outcomes
 
@@ -113,12 +125,13 @@ func New(cfg replica.Config, group Group, app Application, store *Store, beside 
 	cfg = cfg.WithDefaults()
 	cfg.Stored = store != nil
 	return &Engine{cfg: cfg, group: group, app: app, start: time.Now(), appMu: newGate(), calls: newQueue(cfg.MaxQueued, (*call).weight),
-		earlier: store.Earlier(), store: store, changed: make(chan struct{}), event: event, beside: beside}, nil
+		earlier: store.Earlier(), store: store, changed: make(chan struct{}), asks: make(chan func(*replica.Replica)), over: make(chan struct{}), event: event, beside: beside}, nil
 }
 
 // Run runs the replica until ctx ends, or the stream, the broadcast or the
 // application fails. The node must not go on without it.
 func (e *Engine) Run(ctx context.Context) error {
+	defer close(e.over)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup

@@ -15,12 +15,13 @@ type hub struct {
 	mu      sync.Mutex
 	views   uint64
 	members []*fakeMember
+	order   Incarnation // by which quorums it orders messages
 }
 
 // fakeMember is one incarnation in a hub. It implements [Group].
 type fakeMember struct {
 	hub      *hub
-	inc      timed.Incarnation
+	inc      Incarnation
 	view     *membership.View
 	position uint64
 	sequence [2]uint64 // by class
@@ -33,13 +34,14 @@ type fakeMember struct {
 func (h *hub) join(id timed.NodeID) *fakeMember {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	m := &fakeMember{hub: h, inc: timed.Incarnation{Node: id, Boot: timed.BootID(len(h.members) + 1)}, filled: make(chan struct{}, 1)}
+	m := &fakeMember{hub: h, inc: h.order, filled: make(chan struct{}, 1)}
+	m.inc.Self = timed.Incarnation{Node: id, Boot: timed.BootID(len(h.members) + 1)}
 	h.members = append(h.members, m)
 	return m
 }
 
 // Begin implements [Group].
-func (m *fakeMember) Begin(context.Context) (timed.Incarnation, error) {
+func (m *fakeMember) Begin(context.Context) (Incarnation, error) {
 	m.hub.mu.Lock()
 	defer m.hub.mu.Unlock()
 	return m.inc, nil
@@ -49,7 +51,7 @@ func (m *fakeMember) Begin(context.Context) (timed.Incarnation, error) {
 func (m *fakeMember) end(err error) {
 	m.hub.mu.Lock()
 	defer m.hub.mu.Unlock()
-	m.inc.Boot += 100
+	m.inc.Self.Boot += 100
 	m.view, m.ended = nil, err
 	m.signal()
 }
@@ -59,14 +61,14 @@ func (h *hub) view(ms ...*fakeMember) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.views++
-	v := &membership.View{ID: membership.ViewID{Sequence: h.views, Leader: ms[0].inc.Node, Boot: ms[0].inc.Boot}}
+	v := &membership.View{ID: membership.ViewID{Sequence: h.views, Leader: ms[0].inc.Self.Node, Boot: ms[0].inc.Self.Boot}}
 	for _, m := range ms {
-		e := membership.Member{Incarnation: m.inc}
+		e := membership.Member{Incarnation: m.inc.Self}
 		if m.view != nil {
 			e.Previous = m.view.ID
 		}
 		v.Members = append(v.Members, e)
-		v.Set.Add(m.inc.Node)
+		v.Set.Add(m.inc.Self.Node)
 	}
 	for _, m := range ms {
 		m.view, m.position = v, 0
@@ -80,7 +82,7 @@ func (m *fakeMember) Broadcast(_ context.Context, payload []byte, opt broadcast.
 	defer m.hub.mu.Unlock()
 	class := opt.Order.Class()
 	m.sequence[class]++
-	d := broadcast.Delivery{ID: broadcast.ID{Sender: m.inc.Node, Boot: m.inc.Boot, Class: class, Sequence: m.sequence[class]},
+	d := broadcast.Delivery{ID: broadcast.ID{Sender: m.inc.Self.Node, Boot: m.inc.Self.Boot, Class: class, Sequence: m.sequence[class]},
 		Options: opt, Payload: payload}
 	for _, o := range m.hub.members {
 		if o.view == nil || o.view != m.view {

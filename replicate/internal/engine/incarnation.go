@@ -22,10 +22,10 @@ type incarnation struct {
 	over    chan struct{} // closed when nothing takes results any more
 }
 
-func newIncarnation(e *Engine, self timed.Incarnation) *incarnation {
+func newIncarnation(e *Engine, of Incarnation) *incarnation {
 	cfg := e.cfg
-	cfg.Self = self
-	i := &incarnation{Engine: e, self: self, machine: replica.New(cfg, e.earlier), results: make(chan result), over: make(chan struct{})}
+	cfg.Self, cfg.Quorum, cfg.Epoch = of.Self, of.Quorum, of.Epoch
+	i := &incarnation{Engine: e, self: of.Self, machine: replica.New(cfg, e.earlier), results: make(chan result), over: make(chan struct{})}
 	for q := range i.sends {
 		i.sends[q] = newQueue[replica.Effect](0, nil)
 	}
@@ -85,6 +85,9 @@ func (i *incarnation) loop(ctx context.Context, items <-chan Item) {
 			out = i.returned(res)
 		case <-i.store.News():
 			out = i.stored()
+		case f := <-i.asks:
+			f(i.machine)
+			continue
 		case <-timer.C:
 			out = i.machine.HandleTimeout(i.now(), nil)
 		}

@@ -50,6 +50,10 @@ func TestReadingsNoticeReadWaitsForNothing(t *testing.T) {
 	wrongly(t, "ReadWaitsForNothing", readings)
 }
 
+func TestChangesNoticeReplacedInAnyEpoch(t *testing.T) {
+	wrongly(t, "ReplacedInAnyEpoch", replacedOfItsEpoch)
+}
+
 func TestDisksNoticeMergedInPlace(t *testing.T)   { wrongly(t, "StoreMergedInPlace", followed) }
 func TestDisksNoticeRestoredInPlace(t *testing.T) { wrongly(t, "StoreRestoredInPlace", followed) }
 

@@ -17,7 +17,7 @@ type Stream struct {
 	engine     *Engine
 	items      []deliveryqueue.Item // borrowed, and not taken yet
 	first      Item                 // taken by Begin, and not by Next yet
-	coming     timed.BootID         // of the incarnation that an item has announced, or 0
+	coming     Incarnation          // that an item has announced, without the node; or none
 	remains    []broadcast.Delivery // of the incarnation before
 }
 
@@ -73,26 +73,30 @@ func (s *Stream) borrow() (closed bool) {
 const maxBorrowed = 64
 
 // Begin implements [Group].
-func (s *Stream) Begin(ctx context.Context) (self timed.Incarnation, err error) {
+func (s *Stream) Begin(ctx context.Context) (i Incarnation, err error) {
 	for {
-		if s.coming != 0 {
-			self = timed.Incarnation{Node: s.node.ID(), Boot: s.coming}
-			s.coming = 0
-			return self, nil
+		if i = s.coming; i.Self.Boot != 0 {
+			i.Self.Node, s.coming = s.node.ID(), Incarnation{}
+			return i, nil
 		}
 		it, err := s.item(ctx)
 		if err != nil {
-			return self, err
+			return i, err
 		}
 		switch it.Kind {
 		case deliveryqueue.NewIncarnation:
-			s.coming = it.Message.Boot
+			s.coming = announced(it)
 		case deliveryqueue.Installed:
 			me, _ := it.View.Member(s.node.ID())
 			s.first = Item{View: it.View, Base: it.Change.Base}
-			return me.Incarnation, nil
+			return Incarnation{me.Incarnation, it.Change.Quorum, it.Change.Epoch}, nil
 		}
 	}
+}
+
+// announced returns the incarnation that an item announces.
+func announced(it *deliveryqueue.Item) Incarnation {
+	return Incarnation{timed.Incarnation{Boot: it.Message.Boot}, it.Change.Quorum, it.Change.Epoch}
 }
 
 // Next implements [Group].
@@ -102,7 +106,7 @@ func (s *Stream) Next(ctx context.Context) (Item, error) {
 		return first, nil
 	}
 	for {
-		if s.coming != 0 {
+		if s.coming.Self.Boot != 0 {
 			return s.last()
 		}
 		it, err := s.item(ctx)
@@ -119,7 +123,7 @@ func (s *Stream) Next(ctx context.Context) (Item, error) {
 		case deliveryqueue.Lost:
 			s.engine.Outcomes.lose(it.Message.ID, it.Change.From)
 		case deliveryqueue.NewIncarnation:
-			s.coming, s.remains = it.Message.Boot, it.Change.Remains
+			s.coming, s.remains = announced(it), it.Change.Remains
 		}
 	}
 }
@@ -132,7 +136,7 @@ func (s *Stream) last() (Item, error) {
 		s.remains = s.remains[1:]
 		return Item{Delivery: d}, nil
 	}
-	s.engine.Outcomes.restart(s.coming)
+	s.engine.Outcomes.restart(s.coming.Self.Boot)
 	return Item{}, ErrNextIncarnation
 }
 

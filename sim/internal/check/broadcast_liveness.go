@@ -96,7 +96,7 @@ func (l *broadcastLiveness) Sent(n *Process, id broadcast.ID, m *sentMessage) {
 // expect demands the outcome of a message in time, unless it is to be ordered in
 // quorums only and there is none.
 func (l *broadcastLiveness) expect(n *Process, id broadcast.ID, at int64, all bool) {
-	if q := n.Stack.OrdersBy(); id.Class == broadcast.ClassOrdered && q != nil && !q.IsQuorum(l.block(n.ID)) {
+	if q := n.Stack.Order().System; id.Class == broadcast.ClassOrdered && q != nil && !q.IsQuorum(l.block(n.ID)) {
 		return
 	}
 	l.due = append(l.due, dueMessage{at, id, all})
