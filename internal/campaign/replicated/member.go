@@ -336,6 +336,7 @@ func (s *run) event(m *member, e *replica.Event) {
 		s.cutShort(m, e)
 	case replica.EventWaiting:
 		s.w.Sometimes(Waited)
+		s.declare(m)
 	case replica.EventBegun:
 		s.check.begins(m)
 	case replica.EventDiscarded:

@@ -79,6 +79,7 @@ const (
 	Repeated        = "an attempt had been applied before"
 	Expired         = "a session had expired"
 	Changed         = "an incarnation began in a later epoch"
+	Declared        = "an operator let a view go on that would have waited for ever"
 	Cramped         = "there was no room for a piece of a snapshot"
 	Reused          = "blocks of an earlier transfer were used"
 	CutShort        = "an incarnation ended while a state came to it"

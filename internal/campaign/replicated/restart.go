@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/journal"
@@ -24,7 +25,7 @@ type fact struct {
 // factOf describes a state at a place. It does not rest on the encoding of places.
 func factOf(p *replica.Place, ordered []broadcast.Mark, app *state) fact {
 	h := fnv.New64a()
-	fmt.Fprint(h, p.Label, p.Rank, p.End, p.Remembers, p.Line, p.View, p.Position, ordered)
+	fmt.Fprint(h, p.Label, p.Rank, p.Era, p.End, p.Remembers, p.Line, p.View, p.Position, ordered)
 	return fact{h.Sum64(), app.history, len(app.ops), len(app.once)}
 }
 
@@ -219,4 +220,26 @@ func (s *run) forget(d *disk) {
 	s.w.Sometimes(Forgotten)
 	d.older = nil
 	s.check.forgets()
+}
+
+// operator is how long an operator looks at a view that waits.
+const operator = time.Second
+
+// declare has an operator let a view of all nodes go on that waits for an epoch of which all
+// have lost the memory. Disks that lose nothing never need one.
+func (s *run) declare(m *member) {
+	if !s.opt.Change || s.opt.Disks && !s.opt.Damage {
+		return
+	}
+	view := m.view
+	m.after(operator, func() {
+		switch {
+		case m.view != view || m.replica.Situation() != replica.Recovering:
+		case view.Set.Len() == s.load.nodes:
+			s.w.Sometimes(Declared)
+			_, _ = m.n.Broadcast(replica.AppendBootstrap(nil, view.ID), broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity})
+		default:
+			s.declare(m)
+		}
+	})
 }
