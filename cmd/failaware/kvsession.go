@@ -24,6 +24,7 @@ on: sent again, at any node, it is not carried out again, and gets its first res
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "open", Short: "Open a session, and print its id", Args: cobra.NoArgs,
+		Example: "  failaware kv session open",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return unopened(askStore(g, cmd, http.MethodPost, "session/open", url.Values{}, nil, func(w io.Writer, a *api.KVSession) error {
 				_, err := io.WriteString(w, a.Session+"\n")
