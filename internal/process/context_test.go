@@ -36,17 +36,20 @@ func childMain() int {
 			fmt.Println(err)
 			return 1
 		}
+		of := n.Leader().Since
 		fmt.Println("leads")
 		for last := time.Now(); ; {
 			begin := time.Now()
 			leads, ctx, fresh := n.Leads(), lead.Err(), n.View().UpToDate
-			end := time.Now()
-			// The stop must fall between two looks and not into one, so
-			// that this look is the first action after it.
-			if begin.Sub(last) > 500*time.Millisecond && end.Sub(begin) < 100*time.Millisecond {
+			now, end := n.Leader(), time.Now()
+			switch {
+			case now.Leads && now.Since > of, end.Sub(begin) >= 100*time.Millisecond:
+				// The loop ran before this look, and the node leads anew, or the stop fell
+				// into the look: that proves nothing.
+				fmt.Println("again")
+			case begin.Sub(last) > 500*time.Millisecond:
+				// The stop fell between two looks, and this one is the first action after it.
 				fmt.Printf("resumed leads=%v context=%v fresh=%v\n", leads, ctx == nil, fresh)
-			} else if end.Sub(begin) >= 100*time.Millisecond {
-				fmt.Println("again") // stopped during a look, which proves nothing
 			}
 			if ctx != nil {
 				break
