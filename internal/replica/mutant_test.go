@@ -36,6 +36,7 @@ var notices = map[string]func(testing.TB){
 	"ReplicaPendingLasts":     lastingNeedsAQuorum,
 
 	"ReplicaRankUnheld":           unheldIsNoNewer,
+	"ReplicaRankUnsettled":        unsettledIsNoNewer,
 	"ReplicaPromiseForgotten":     ranksGrow,
 	"ReplicaRefuseForEver":        refusalEnds,
 	"ReplicaDigestUnchecked":      damagedComesAgain,

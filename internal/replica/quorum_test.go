@@ -187,6 +187,27 @@ func unheldIsNoNewer(t testing.TB) {
 
 func TestAViewThatAQuorumDoesNotHoldMakesNoStateNewer(t *testing.T) { unheldIsNoNewer(t) }
 
+// Members see many views that do not settle. Their state is no newer for that than the one with
+// which others went on.
+func unsettledIsNoNewer(t testing.TB) {
+	w := newWorld(5, Config{Quorum: majority(1, 2, 3, 4, 5)})
+	w.install(0, 1, 2, 3, 4)
+	w.op(0, "a")
+	w.hold = func(from int, p []byte) bool { return from == 0 && kind(p[0]) == kindReport }
+	for range 5 {
+		w.install(0, 1, 2)
+		require.False(t, w.nodes[1].r.Settled())
+	}
+	w.hold = nil
+	w.install(2, 3, 4)
+	w.op(2, "b")
+	w.install(0, 1, 3)
+	w.run(10 * time.Millisecond)
+	all(t, w, "ab", 0, 1, 3)
+}
+
+func TestAViewThatDoesNotSettleMakesNoStateNewer(t *testing.T) { unsettledIsNoNewer(t) }
+
 // Members have seen different numbers of views. The rank of a view is above that of all.
 func ranksGrow(t testing.TB) {
 	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
