@@ -108,9 +108,9 @@ func TestALeaderWhoseClockIsSetBackHoldsUpNothing(t *testing.T) {
 	require.True(t, followsTheLeaderBack(t))
 }
 
-// A node that leads a view of its own an hour ahead, and has messages left over from
-// it, holds up nobody when its clock is set right in a view with others.
-func recoversFromTheFuture(t testing.TB) bool {
+// backFromTheFuture returns a trio whose third node has led a view of its own an hour ahead. Its
+// clock is right again in a view with the others, and a message is left over from before.
+func backFromTheFuture(t testing.TB) *trio {
 	g := newTrio(3, Config{})
 	g.keep = true
 	g.install(viewOf(2, 0, 1))
@@ -123,6 +123,13 @@ func recoversFromTheFuture(t testing.TB) bool {
 	require.NoError(t, err)
 	g.ahead[2] = 0
 	g.install(v)
+	return g
+}
+
+// A node that leads a view of its own an hour ahead, and has messages left over from
+// it, holds up nobody when its clock is set right in a view with others.
+func recoversFromTheFuture(t testing.TB) bool {
+	g := backFromTheFuture(t)
 	g.run(g.nodes[0].leeway() + aFewPeriods)
 	if g.count[0] != 1 || g.timedSoon(20, aFewPeriods) > 0 {
 		return false
@@ -188,20 +195,9 @@ func TestStampsInTheFutureAreCutInEachView(t *testing.T) { require.True(t, cutsI
 // set back while a message of an earlier view waits, and whether the deviation of a stamp
 // says how far it was moved for that.
 func keepsItsOrder(t testing.TB) bool {
-	g := newTrio(3, Config{})
-	g.keep = true
-	g.install(viewOf(2, 0, 1))
-	g.ahead[2] = time.Hour
-	g.install(viewOf(3, 2))
-	g.run(aFewPeriods)
-	v := viewOf(4, 0, 1, 2)
-	g.nodes[2].Freeze(g.now, v, false)
-	_, err := g.cast(2, []byte("left over"), Options{TimedOrder, WeakAtomicity})
-	require.NoError(t, err)
-	g.ahead[2] = 0
-	g.install(v)
+	g := backFromTheFuture(t)
 	at := clocksync.Time(g.now)
-	_, err = g.cast(2, []byte("next"), Options{TimedOrder, WeakAtomicity})
+	_, err := g.cast(2, []byte("next"), Options{TimedOrder, WeakAtomicity})
 	require.NoError(t, err)
 	g.run(g.nodes[0].leeway() + aFewPeriods)
 	if !slices.Equal(g.payloads[0], []string{"left over", "next"}) {

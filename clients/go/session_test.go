@@ -47,8 +47,11 @@ func (f *fakeStore) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 }
 
 // serve returns a client of a store.
-func (f *fakeStore) serve(t *testing.T) *ClientWithResponses {
-	server := httptest.NewServer(f)
+func (f *fakeStore) serve(t *testing.T) *ClientWithResponses { return clientOf(t, f) }
+
+// clientOf returns a client of a server that answers by a handler.
+func clientOf(t *testing.T, h http.Handler) *ClientWithResponses {
+	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	c, err := New(URL(server.URL, "", nil))
 	require.NoError(t, err)
@@ -155,11 +158,7 @@ func loses(t *testing.T, socket string, node *os.Process) *ClientWithResponses {
 			return nil
 		},
 	}
-	server := httptest.NewServer(proxy)
-	t.Cleanup(server.Close)
-	c, err := New(URL(server.URL, "", nil))
-	require.NoError(t, err)
-	return c
+	return clientOf(t, proxy)
 }
 
 // The node that carried a command out is killed before it answers. Another one tells what
