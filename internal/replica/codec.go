@@ -87,8 +87,12 @@ func encode(m *message) []byte {
 		r := &m.report
 		b = append(appendView(b, r.view), byte(r.standing), flag(r.remembers))
 		b = u64(b, r.promised)
-		b = append(append(b, r.label[:]...), r.old[:]...)
-		b = appendAncestors(appendName(u64(b, r.rank), r.end), r.line)
+		first, second := r.lineage.Label, r.awaits
+		if r.standing == Pending {
+			first, second = second, first
+		}
+		b = append(append(b, first[:]...), second[:]...)
+		b = appendAncestors(appendName(u64(b, r.lineage.Rank), r.lineage.End), r.lineage.Line)
 		b = append(u64(b, r.load), byte(r.mates.Len()))
 		for id := range r.mates.All() {
 			b = append(b, byte(id))
@@ -185,8 +189,11 @@ func decode(b []byte, m *message) error {
 		p := &m.report
 		p.view, p.standing, p.remembers = r.view(), Standing(r.Byte()), r.Flag()
 		p.promised = r.Uint64()
-		p.label, p.old = r.sum(), r.sum()
-		p.rank, p.end, p.line, p.load = r.Uint64(), r.name(), r.ancestors(), r.Uint64()
+		p.lineage.Label, p.awaits = r.sum(), r.sum()
+		if p.standing == Pending {
+			p.lineage.Label, p.awaits = p.awaits, p.lineage.Label
+		}
+		p.lineage.Rank, p.lineage.End, p.lineage.Line, p.load = r.Uint64(), r.name(), r.ancestors(), r.Uint64()
 		for range r.Byte() {
 			p.mates.Add(timed.NodeID(r.Byte()))
 		}

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,8 +16,8 @@ var (
 	messages = []message{
 		{kind: kindOp, body: []byte("op")},
 		{kind: kindBeside, body: []byte("beside")},
-		{kind: kindReport, report: report{view: someView, standing: Pending, remembers: true, promised: 21, label: Label{4}, old: Label{7}, rank: 5, end: someName,
-			line: []Ancestor{{Label{8}, someView, 3}, {Label: Label{9}}}, load: 6, mates: timed.SetOf(1, 200), base: someName,
+		{kind: kindReport, report: report{view: someView, standing: Pending, remembers: true, promised: 21, awaits: Label{4},
+			lineage: Lineage{Label: Label{7}, Rank: 5, End: someName, Line: []Ancestor{{Label{8}, someView, 3}, {Label: Label{9}}}}, load: 6, mates: timed.SetOf(1, 200), base: someName,
 			held: []copyOf{{someName, Digest{9}, 10}}, parts: []copyOf{{Name{Label: Label{11}}, Digest{12}, 13}, {someName, Digest{}, 0}}}},
 		{kind: kindReady, view: someView, digest: Digest{1}},
 		{kind: kindAsk, view: someView},
@@ -59,6 +60,24 @@ func TestMessagesComeBackAsTheyWere(t *testing.T) {
 	require.Error(t, decode(nil, new(message)))
 	require.Error(t, decode(encode(&message{kind: kindChunk, offset: 5, size: 4}), new(message)))
 	require.Error(t, decode(append(encode(&messages[3]), 0), new(message)))
+}
+
+// The label of the awaited state comes first, before that of the own one.
+func TestAReportNamesTheAwaitedStateFirst(t *testing.T) {
+	for standing, want := range map[Standing][]byte{
+		Pending: append(bytes.Repeat([]byte{4}, 16), bytes.Repeat([]byte{7}, 16)...),
+		Holder:  append(bytes.Repeat([]byte{7}, 16), make([]byte, 16)...),
+	} {
+		r := report{view: someView, standing: standing, lineage: Lineage{Label: Label(bytes.Repeat([]byte{7}, 16))}}
+		if standing == Pending {
+			r.awaits = Label(bytes.Repeat([]byte{4}, 16))
+		}
+		b := encode(&message{kind: kindReport, report: r})
+		require.Equal(t, want, b[1+viewBytes+1+1+8:][:32])
+		var got message
+		require.NoError(t, decode(b, &got))
+		require.Equal(t, r, got.report)
+	}
 }
 
 // A decoded message encodes to the same bytes.

@@ -41,7 +41,7 @@ func TestTheLargestReportFits(t *testing.T) {
 		LeastPayload + 4*copyBytes: {2, 2}, 1 << 20: {maxCopies, maxLine}} {
 		c := Config{MaxPayload: payload}
 		require.Equal(t, want, [2]int{c.copies(), c.ancestors()}, "%d", payload)
-		r.held, r.parts, r.line = make([]copyOf, c.copies()), make([]copyOf, c.copies()), make([]Ancestor, c.ancestors())
+		r.held, r.parts, r.lineage.Line = make([]copyOf, c.copies()), make([]copyOf, c.copies()), make([]Ancestor, c.ancestors())
 		b := encode(&message{kind: kindReport, report: r})
 		require.Len(t, b, LeastPayload+2*(want[0]-1)*copyBytes+(want[1]-1)*ancestorBytes)
 		require.LessOrEqual(t, len(b), payload)

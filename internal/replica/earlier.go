@@ -5,47 +5,18 @@ import (
 	"sort"
 
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
 // Earlier is the state with which an incarnation begins: that of an earlier one, in the
 // same process or on a disk. The zero value is the initial state of every application.
 type Earlier struct {
-	Label Label  // of the state
-	Rank  uint64 // of the state, with a Quorum
-	Era   Era    // in which it got the rank
-	// End is where the earlier incarnation ended, if the label names the state there and
-	// not that at the begin of a view.
-	End Name
-	// Line is what the state continues, oldest first. Without it, the state is merged
-	// with states that contain all of it.
-	Line []Ancestor
+	Lineage
 	// Remembers says that the node has got a quorum's state, and knows everything that it
 	// has promised since.
 	Remembers bool
 	// Promised is the largest rank of a view that the node saw settled.
 	Promised uint64
-}
-
-// Ancestor is a state that another one continues: that at the begin of a view, and those
-// at all positions through Reached in it.
-type Ancestor struct {
-	Label   Label
-	View    membership.ViewID // zero: at the begin only
-	Reached uint64
-}
-
-// maxLine is the limit of ancestors. A state that is compared with an older one than
-// that counts as a branch of its own.
-const maxLine = 64
-
-// newEarlier names the state that an incarnation leaves: that with which the view began,
-// with everything through a position.
-func newEarlier(begin Label, view membership.ViewID, position uint64, rank uint64, era Era, line []Ancestor) Earlier {
-	end := Name{begin, view, position}
-	return Earlier{Label: end.label(), Rank: rank, Era: era, End: end,
-		Line: appendLine(slices.Clone(line), Ancestor{begin, view, position})}
 }
 
 // HandleEnd takes the end of the incarnation, after all its deliveries. The state then
@@ -67,7 +38,7 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 			m.skipQueue()
 		default: // the deliveries of a view that did not settle
 			m.skipQueue()
-			m.old = Earlier{Rank: m.rank, Era: m.era}
+			m.old = Earlier{Lineage: m.lineage.unnamed()}
 		}
 		m.giveUp()
 		m.old.Remembers, m.old.Promised = m.remembers, m.promised
@@ -77,10 +48,18 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 
 // keep makes the state of this incarnation one that the next begins with.
 func (m *Replica) keep() {
-	m.old = Earlier{Label: m.label, Rank: m.rank, Era: m.era, End: m.end, Line: m.line}
+	m.old = Earlier{Lineage: m.lineage}
 	if m.ops {
-		m.old = newEarlier(m.label, m.view.ID, m.last, m.rank, m.era, m.line)
+		m.old.Lineage = m.lineage.through(m.view.ID, m.last)
 	}
+}
+
+// actual returns the lineage of the state that this node has, whatever it waits for.
+func (m *Replica) actual() Lineage {
+	if m.standing == Pending {
+		return m.old.Lineage
+	}
+	return m.lineage
 }
 
 // Earlier returns the state that the incarnation has left, after HandleEnd.
@@ -97,17 +76,11 @@ func (m *Replica) placed(d *broadcast.Delivery) {
 	}
 }
 
-// appendLine appends an ancestor, and drops the oldest if there are too many.
-func appendLine(line []Ancestor, a Ancestor) []Ancestor {
-	line = append(line, a)
-	return line[max(0, len(line)-maxLine):]
-}
-
 // lineOf returns the ancestors of a state that all these members have, or of the merger
 // of states that some of them have.
 func (m *Replica) lineOf(members timed.Set) (line []Ancestor) {
 	for id := range members.All() {
-		for _, a := range m.reportOf(id).line {
+		for _, a := range m.reportOf(id).lineage.Line {
 			if !slices.Contains(line, a) {
 				line = append(line, a)
 			}
@@ -120,17 +93,13 @@ func (m *Replica) lineOf(members timed.Set) (line []Ancestor) {
 // includes reports whether a state continues another, so that it contains all of it.
 func (m *Replica) includes(b, other *branch) bool {
 	for id := range b.members.All() {
-		for _, a := range m.reportOf(id).line {
-			if a.continues(other) {
+		for _, a := range m.reportOf(id).lineage.Line {
+			if a.contains(other.label, other.end) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-func (a *Ancestor) continues(b *branch) bool {
-	return a.Label == b.label || !b.end.View.None() && a.Label == b.end.Label && a.View == b.end.View && a.Reached >= b.end.Position
 }
 
 // withoutIncluded drops the branches that others continue. Their members get the state of

@@ -58,10 +58,7 @@ func (m *Replica) sayEpoch() {
 	if m.cfg.Epoch == 0 {
 		return
 	}
-	e := epochs{m.cfg.Epoch, m.cfg.Quorum.Digest(), m.era}
-	if m.standing == Pending {
-		e.state = m.old.Era
-	}
+	e := epochs{m.cfg.Epoch, m.cfg.Quorum.Digest(), m.actual().Era}
 	m.say(marker, message{kind: kindEpoch, view: m.view.ID, epochs: e})
 }
 

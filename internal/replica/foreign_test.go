@@ -17,7 +17,7 @@ var words = map[kind]struct {
 	cfg    Config
 	before func(m *Replica)
 }{
-	kindReport:    {message: message{report: report{standing: Holder, label: Label{1}}}, before: inPhase(reporting)},
+	kindReport:    {message: message{report: report{standing: Holder, lineage: Lineage{Label: Label{1}}}}, before: inPhase(reporting)},
 	kindReady:     {message: message{digest: Digest{1}}, before: inPhase(merging)},
 	kindAsk:       {before: asked},
 	kindRefuse:    {message: message{name: Name{Label: Label{1}}}, before: served},

@@ -235,7 +235,7 @@ func rankOfAnyMember(t testing.TB) {
 	w.install(0, 1, 2)
 	m := w.nodes[0].r
 	for i, r := range m.reports {
-		r.standing, r.label, r.rank = Holder, Label{7}, uint64(9-i)
+		r.standing, r.lineage.Label, r.lineage.Rank = Holder, Label{7}, uint64(9-i)
 	}
 	bs := m.gather()
 	require.Len(t, bs, 1)

@@ -15,15 +15,15 @@ func TestHoldersAreOfTheSettledView(t *testing.T) { holdersOfTheView(t) }
 // settled, and that the state gets the rank of the view when a quorum holds it.
 func holdersOfTheView(t testing.TB) {
 	now, before := membership.ViewID{Sequence: 5, Leader: 1, Boot: 10}, membership.ViewID{Sequence: 4, Leader: 1, Boot: 10}
-	m := &Replica{cfg: Config{Quorum: majority(1, 2, 3)}, phase: settled, view: &membership.View{ID: now}, rank: 3, promised: 5}
+	m := &Replica{cfg: Config{Quorum: majority(1, 2, 3)}, phase: settled, view: &membership.View{ID: now}, lineage: Lineage{Rank: 3}, promised: 5}
 	m.takeHolds(1, before)
 	m.takeHolds(2, before)
 	require.True(t, m.holders.Empty(), "words about an earlier view")
 	m.takeHolds(1, now)
 	m.takeHolds(1, now)
-	require.EqualValues(t, 3, m.rank, "one holder, twice")
+	require.EqualValues(t, 3, m.lineage.Rank, "one holder, twice")
 	m.takeHolds(3, now)
-	require.EqualValues(t, 5, m.rank)
+	require.EqualValues(t, 5, m.lineage.Rank)
 	m.phase, m.holders = merging, timed.Set{}
 	m.takeHolds(2, now)
 	require.True(t, m.holders.Empty(), "the view is not settled")

@@ -25,19 +25,19 @@ func (m *Replica) promise() {
 	case m.cfg.Quorum == nil:
 		return
 	case m.cfg.Stored:
-		m.rank, m.era = m.view.ID.Sequence, m.present()
+		m.lineage.Rank, m.lineage.Era = m.view.ID.Sequence, m.present()
 		return
 	}
-	m.rank, m.era = 0, m.latest()
+	m.lineage.Rank, m.lineage.Era = 0, m.latest()
 	for _, r := range m.reports {
 		m.promised = max(m.promised, r.promised)
 		if len(m.branches) == 0 {
-			m.rank = max(m.rank, r.rank)
+			m.lineage.Rank = max(m.lineage.Rank, r.lineage.Rank)
 		}
 	}
 	m.promised++
 	if len(m.branches) == 1 {
-		m.rank = m.branches[0].rank
+		m.lineage.Rank = m.branches[0].rank
 	}
 	if m.Current() {
 		m.sayHolds()
@@ -75,7 +75,7 @@ func (m *Replica) takeHolds(from timed.NodeID, view membership.ViewID) {
 	}
 	m.holders.Add(from)
 	if m.cfg.Quorum.IsQuorum(m.holders) {
-		m.rank, m.era = m.promised, m.present()
+		m.lineage.Rank, m.lineage.Era = m.promised, m.present()
 	}
 }
 

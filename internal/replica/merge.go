@@ -77,11 +77,11 @@ func (m *Replica) merge() {
 	}
 	m.emit(e)
 	m.notify(Event{Kind: EventMerged, Branches: sets})
-	m.line = m.lineOf(m.view.Set)
+	line := m.lineOf(m.view.Set)
 	for i := range m.branches {
-		m.line = appendLine(m.line, Ancestor{Label: m.branches[i].label})
+		line = appendLine(line, Ancestor{Label: m.branches[i].label})
 	}
-	m.label, m.end = mergedLabel(m.view.ID, m.branches), Name{}
+	m.lineage.Label, m.lineage.End, m.lineage.Line = mergedLabel(m.view.ID, m.branches), Name{}, line
 	m.standing, m.phase, m.base, m.old = Holder, settled, Name{}, Earlier{}
 	m.branches, m.services, m.stuck, m.streams, m.held, m.incoming, m.spare = nil, nil, nil, nil, nil, nil, nil
 	m.locate(0)

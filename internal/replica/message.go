@@ -66,18 +66,13 @@ type report struct {
 	standing  Standing
 	remembers bool
 	promised  uint64
-	label     Label // of its state, or of the state that it waits for
-	old       Label // Pending: the discarded or earlier state that it has while it waits
-	// Of the state that it has.
-	rank uint64
-	end  Name
-	line []Ancestor
-
-	load  uint64
-	mates timed.Set // Tentative: the members that have moved with it since its first delivery
-	base  Name      // Pending: the state that its deliveries continue, if any
-	held  []copyOf  // whole
-	parts []copyOf
+	lineage   Lineage // of the state that it has, without the era, which kindEpoch has
+	awaits    Label   // Pending: of the state that it waits for, if that is known
+	load      uint64
+	mates     timed.Set // Tentative: the members that have moved with it since its first delivery
+	base      Name      // Pending: the state that its deliveries continue, if any
+	held      []copyOf  // whole
+	parts     []copyOf
 }
 
 // message is any message of this package.

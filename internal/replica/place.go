@@ -28,8 +28,7 @@ type Place struct {
 // is then named by its operations and by no position.
 func (p *Place) Advance(d *broadcast.Delivery) {
 	if at := (Name{p.Label, p.View, p.Position}); d.Flushed {
-		p.Line = appendLine(slices.Clone(p.Line), Ancestor{at.Label, at.View, at.Position})
-		p.Label, p.End, p.Position = at.flushed(d.ID), Name{}, 0
+		p.Lineage, p.Position = p.relabeled(at, at.flushed(d.ID)), 0
 	} else {
 		p.Position = d.Position
 	}
@@ -49,11 +48,10 @@ func (m *Replica) noteOrdered(d *broadcast.Delivery) {
 
 // Named returns the state in the form in which an incarnation begins with it.
 func (p *Place) Named() Earlier {
-	if p.Position == 0 {
-		return p.Earlier
+	e := p.Earlier
+	if p.Position > 0 {
+		e.Lineage = p.through(p.View, p.Position)
 	}
-	e := newEarlier(p.Label, p.View, p.Position, p.Rank, p.Era, p.Line)
-	e.Remembers = p.Remembers
 	return e
 }
 
@@ -103,9 +101,8 @@ func ParsePlace(b []byte) (p Place, rest []byte, err error) {
 // locate tells the caller which state the application has from here on.
 func (m *Replica) locate(position uint64) {
 	if m.cfg.Stored {
-		p := Place{View: m.view.ID, Position: position, Ordered: slices.Clone(m.ordered)}
-		p.Earlier = Earlier{Label: m.label, Rank: m.rank, Era: m.era, End: m.end, Line: slices.Clone(m.line), Remembers: m.remembers}
-		m.emit(Effect{Kind: Locate, Place: &p})
+		has := Earlier{Lineage: m.lineage, Remembers: m.remembers}
+		m.emit(Effect{Kind: Locate, Place: &Place{has, m.view.ID, position, slices.Clone(m.ordered)}})
 	}
 }
 

@@ -121,7 +121,7 @@ func TestAStateFromTheMiddleOfAViewHasAPlaceThere(t *testing.T) { placeInTheMidd
 
 func TestPlacesAreReadAsTheyWereWritten(t *testing.T) {
 	for _, era := range []Era{{}, {5, "majority:1,2,3"}} {
-		p := Place{newEarlier(Label{1}, someView, 7, 8, era, []Ancestor{{Label{2}, someView, 3}}), someView, 9,
+		p := Place{Earlier{Lineage: Lineage{Label: Label{1}, End: someName, Line: []Ancestor{{Label{2}, someView, 3}}, Rank: 8, Era: era}}, someView, 9,
 			[]broadcast.Mark{{Node: 3, Boot: 4, Sequence: 5}, {Node: 6, Boot: 7, Sequence: 8}}}
 		p.Remembers = true
 		b := AppendPlace([]byte("x"), &p)

@@ -68,17 +68,17 @@ func (m *Replica) settle() {
 		m.standing = Holder
 	case holders.Has(self) && m.standing == Pending:
 		m.forgo(Label{})
-		m.standing, m.label, m.end, m.line, m.old = Holder, m.old.Label, m.old.End, m.old.Line, Earlier{}
+		m.standing, m.lineage, m.old = Holder, m.old.Lineage, Earlier{}
 	case len(m.branches) == 0:
 		m.forgo(Label{})
-		m.standing, m.label, m.end, m.line = Blank, Label{}, Name{}, nil
+		m.standing, m.lineage = Blank, m.lineage.unnamed()
 	case !holders.Has(self):
 		m.await()
 	}
 	m.remembers = m.remembers || m.Current()
 	m.promise()
 	if len(m.branches) == 1 {
-		m.end, m.line = m.branches[0].end, m.lineOf(holders)
+		m.lineage.End, m.lineage.Line = m.branches[0].end, m.lineOf(holders)
 	}
 	m.plan(holders)
 	m.prune()
@@ -109,12 +109,11 @@ func (m *Replica) gather() []branch {
 	voters := m.voters()
 next:
 	for i, r := range m.reports {
-		b := branch{r.label, timed.SetOf(m.view.Members[i].Node), max(1, m.epochs[i].state.Epoch), voters.Has(m.view.Members[i].Node), r.rank, r.end}
+		b := branch{r.lineage.Label, timed.SetOf(m.view.Members[i].Node), max(1, m.epochs[i].state.Epoch), voters.Has(m.view.Members[i].Node), r.lineage.Rank, r.lineage.End}
 		switch {
 		case r.standing == Holder:
 		case r.standing == Tentative && !r.mates.Intersects(holders):
-		case r.standing == Pending && r.old != (Label{}):
-			b.label = r.old
+		case r.standing == Pending && r.lineage.Label != (Label{}):
 		default:
 			continue
 		}
@@ -139,12 +138,12 @@ next:
 // state that a holder still has; see plan.
 func (m *Replica) await() {
 	if m.standing == Holder {
-		m.old = Earlier{Label: m.label, Rank: m.rank, Era: m.era, End: m.end, Line: m.line}
+		m.old = Earlier{Lineage: m.lineage}
 	}
 	m.yield(m.standing == Holder)
 	if m.phase == merging {
-		m.forgo(m.label)
-		m.standing, m.base, m.label, m.line = Pending, Name{}, Label{}, nil
+		m.forgo(m.lineage.Label)
+		m.standing, m.base, m.lineage = Pending, Name{}, m.lineage.unnamed()
 		return
 	}
 	label := m.branches[0].label
@@ -152,13 +151,13 @@ func (m *Replica) await() {
 		m.forgo(label)
 		m.base = Name{Label: label}
 	}
-	m.standing, m.label = Pending, label
+	m.standing, m.lineage.Label = Pending, label
 }
 
 // forgo drops the queue of earlier views. The state that the queue waited for is lost
 // unless it has the given label, which is that of the present state.
 func (m *Replica) forgo(label Label) {
-	if m.standing == Pending && m.label != (Label{}) && m.label != label {
+	if m.standing == Pending && m.lineage.Label != (Label{}) && m.lineage.Label != label {
 		m.notify(Event{Kind: EventStateLost, Name: m.base})
 	}
 	m.skipAll(m.takeBefore())
@@ -169,7 +168,7 @@ func (m *Replica) forgo(label Label) {
 // for, if its queue leads from there to the state of the view.
 func (m *Replica) resumable(id timed.NodeID) (sources timed.Set) {
 	r, b := m.reportOf(id), &m.branches[0]
-	if r.standing != Pending || r.label != b.label || r.base == (Name{}) {
+	if r.standing != Pending || r.awaits != b.label || r.base == (Name{}) {
 		return sources
 	}
 	for h := range b.members.All() {

@@ -17,11 +17,7 @@ type Replica struct {
 
 	// Kept across views.
 	standing Standing
-	label    Label      // of the state at the view's begin, or of the awaited state
-	rank     uint64     // of that state, with a Quorum
-	era      Era        // in which it got the rank
-	end      Name       // where another incarnation left the state that label names, if one did
-	line     []Ancestor // of the state that label names
+	lineage  Lineage // of the state at the view's begin, or of the awaited state
 	// ordered says, with Stored, how far each sender's messages had been ordered when the
 	// view began, and at the last operation that was applied or is part of an awaited
 	// state.
@@ -110,7 +106,7 @@ type branch struct {
 // one, or the initial state. That state competes with those of others, as a discarded one
 // does. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
-	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, rank: has.Rank, era: has.Era, old: has, remembers: has.Remembers, promised: has.Promised}
+	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, lineage: has.unnamed(), old: has, remembers: has.Remembers, promised: has.Promised}
 	if has.Label != (Label{}) {
 		m.standing = Pending
 	}
@@ -190,12 +186,11 @@ func (m *Replica) leave(next *membership.View) {
 		m.locate(0) // the view did not settle
 	}
 	if m.ops {
-		m.line = appendLine(m.line, Ancestor{m.label, m.view.ID, m.reached})
-		// Who got as far has the same state, whichever view comes next.
-		if at := (Name{m.label, m.view.ID, m.last}); m.flushed {
-			m.label, m.end = m.label.successor(m.view.ID, next.ID), Name{}
+		// All members that got as far have the same state, whichever view comes next.
+		if reached := (Name{m.lineage.Label, m.view.ID, m.reached}); m.flushed {
+			m.lineage = m.lineage.relabeled(reached, reached.Label.successor(m.view.ID, next.ID))
 		} else {
-			m.label, m.end = at.label(), at
+			m.lineage = m.lineage.through(m.view.ID, m.last)
 		}
 	}
 	switch {
@@ -207,7 +202,7 @@ func (m *Replica) leave(next *membership.View) {
 		m.standing, m.mates = Tentative, m.view.Set
 	case m.standing == Pending && (m.phase == merging || m.overflowed):
 		// The state that the queue continues will never exist.
-		m.base, m.label, m.line = Name{}, Label{}, nil
+		m.base, m.lineage = Name{}, m.lineage.unnamed()
 		m.skipQueue()
 	}
 	m.giveUp()
@@ -233,12 +228,12 @@ func (m *Replica) begin(v *membership.View) {
 		return
 	}
 	m.phase = reporting
-	r := report{view: v.ID, standing: m.standing, label: m.label, rank: m.rank, end: m.end, line: m.line,
+	r := report{view: v.ID, standing: m.standing, lineage: m.actual(),
 		remembers: m.remembers, promised: m.promised, load: m.load, mates: m.mates, base: m.base}
 	if m.standing == Pending {
-		r.old, r.rank, r.end, r.line = m.old.Label, m.old.Rank, m.old.End, m.old.Line
+		r.awaits = m.lineage.Label
 	}
-	r.line = r.line[max(0, len(r.line)-m.cfg.ancestors()):]
+	r.lineage.Line = r.lineage.Line[max(0, len(r.lineage.Line)-m.cfg.ancestors()):]
 	most := m.cfg.copies()
 	for i := range m.held[:min(len(m.held), most)] {
 		h := &m.held[i]

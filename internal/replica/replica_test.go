@@ -256,7 +256,7 @@ func earlyPiece(t testing.TB) {
 	w.op(0, strings.Repeat("z", 1000))
 	require.Len(t, late, 1)
 	state := []byte("whole")
-	c := message{kind: kindChunk, name: Name{Label: w.nodes[0].r.label, View: v.ID, Position: w.nodes[0].position + 1},
+	c := message{kind: kindChunk, name: Name{Label: w.nodes[0].r.lineage.Label, View: v.ID, Position: w.nodes[0].position + 1},
 		digest: w.content(string(state)).Digest(), size: 5, body: state}
 	w.deliver(0, Effect{Kind: Broadcast, Options: free, Payload: encode(&c)})
 	require.False(t, w.nodes[1].r.Current())

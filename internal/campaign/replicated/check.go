@@ -116,7 +116,7 @@ func (c *check) continues(m *member, p *replica.Place) {
 			continue
 		}
 		c.continued[claim] = true
-		end := replica.Place{Earlier: replica.Earlier{Label: a.Label}, View: a.View, Position: a.Reached}
+		end := replica.Place{Earlier: replica.Earlier{Lineage: replica.Lineage{Label: a.Label}}, View: a.View, Position: a.Reached}
 		for _, earlier := range []replica.Label{a.Label, end.Named().Label} {
 			for id := range c.states[earlier] {
 				if !m.app.ops[id] {

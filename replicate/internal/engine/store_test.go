@@ -56,14 +56,14 @@ func (k *keeper) step() error {
 	switch k.r.IntN(12) {
 	case 0: // another view
 		k.views++
-		k.place = replica.Place{Earlier: replica.Earlier{Label: replica.Label{byte(k.views), byte(k.views >> 8)}, Rank: k.views},
+		k.place = replica.Place{Earlier: replica.Earlier{Lineage: replica.Lineage{Label: replica.Label{byte(k.views), byte(k.views >> 8)}, Rank: k.views}},
 			View: membership.ViewID{Sequence: k.views, Leader: 1, Boot: 1}, Ordered: k.base()}
 	case 1: // a state of others
 		k.store.dislocate()
 		k.words++
 		require.NoError(nil, k.app.Load(strings.NewReader(fmt.Sprintf("other%d", k.words))))
 		k.views++
-		k.place = replica.Place{Earlier: replica.Earlier{Label: replica.Label{byte(k.views), byte(k.views >> 8)}, Rank: k.views},
+		k.place = replica.Place{Earlier: replica.Earlier{Lineage: replica.Lineage{Label: replica.Label{byte(k.views), byte(k.views >> 8)}, Rank: k.views}},
 			View: membership.ViewID{Sequence: k.views, Leader: 1, Boot: 1}, Position: uint64(k.r.IntN(3)), Ordered: k.base()}
 	default:
 		if k.place.View.None() {
