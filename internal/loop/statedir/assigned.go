@@ -28,17 +28,11 @@ type Assigned struct {
 // OpenAssigned locks a directory and reads the id that was kept there. The error matches
 // [ErrInUse] or [ErrDamaged], or is the system's.
 func OpenAssigned(dir string) (*Assigned, error) {
-	if err := durable.MakeDir(dir); err != nil {
-		return nil, fmt.Errorf("failaware: StateDir: %w", err)
+	lock, err := takeLock(dir, "node-id.lock", "a node without a configured id, which needs a directory of its own,")
+	if err != nil {
+		return nil, err
 	}
-	a := &Assigned{dir: dir}
-	var err error
-	if a.lock, err = durable.TakeLock(filepath.Join(dir, "node-id.lock")); err != nil {
-		if errors.Is(err, durable.ErrLocked) {
-			return nil, fmt.Errorf("%w: a node without a configured id already runs with the state directory %s; each needs a directory of its own", ErrInUse, dir)
-		}
-		return nil, fmt.Errorf("failaware: StateDir: %w", err)
-	}
+	a := &Assigned{dir: dir, lock: lock}
 	if a.id, err = a.read(); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -58,11 +52,8 @@ func (a *Assigned) read() (timed.NodeID, error) {
 			err = &durable.DamagedError{Path: a.path(), What: "it has no id of a node"}
 		}
 	}
-	if _, damaged := errors.AsType[*durable.DamagedError](err); damaged {
-		return timed.NoNode, fmt.Errorf("%w: %w; remove the file, and the node takes another id", ErrDamaged, err)
-	}
 	if err != nil {
-		return timed.NoNode, fmt.Errorf("failaware: StateDir: %w", err)
+		return timed.NoNode, readError(err, "remove the file, and the node takes another id")
 	}
 	return id, nil
 }

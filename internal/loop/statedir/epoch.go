@@ -43,11 +43,8 @@ func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return d.firstEpoch(c)
 	}
-	if _, damaged := errors.AsType[*durable.DamagedError](err); damaged {
-		return nil, fmt.Errorf("%w: %w; a node that has lost it comes back with JoinQuorum, and under a new id or in a later epoch", ErrDamaged, err)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("failaware: StateDir: %w", err)
+		return nil, readError(err, "a node that has lost it comes back with JoinQuorum, and under a new id or in a later epoch")
 	}
 	return &s, d.checkAge(&s)
 }

@@ -18,16 +18,6 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-var (
-	// ErrInUse: another process holds the lock for the id.
-	ErrInUse = errors.New("failaware: the state is locked by another process")
-	// ErrDamaged: a file does not hold what was written there.
-	ErrDamaged = errors.New("failaware: damaged state")
-
-	// errClosed: the files belong to whoever has the lock now.
-	errClosed = errors.New("failaware: the state directory is closed")
-)
-
 // Dir is the state of one node in a directory, which nodes may share. Methods are
 // safe for concurrent use; on a nil *Dir, those that the documentation names do
 // nothing.
@@ -50,17 +40,11 @@ type Dir struct {
 // file says at least maxLock before the node votes. The error matches [ErrInUse] or
 // [ErrDamaged], or is the system's.
 func Open(dir string, id timed.NodeID, maxLock time.Duration) (*Dir, error) {
-	if err := durable.MakeDir(dir); err != nil {
-		return nil, fmt.Errorf("failaware: StateDir: %w", err)
+	lock, err := takeLock(dir, fmt.Sprintf("node-%v.lock", id), fmt.Sprintf("node %v", id))
+	if err != nil {
+		return nil, err
 	}
-	d := &Dir{id: id, path: filepath.Join(dir, fmt.Sprintf("node-%v.state", id))}
-	var err error
-	if d.lock, err = durable.TakeLock(filepath.Join(dir, fmt.Sprintf("node-%v.lock", id))); err != nil {
-		if errors.Is(err, durable.ErrLocked) {
-			return nil, fmt.Errorf("%w: node %v already runs with the state directory %s", ErrInUse, id, dir)
-		}
-		return nil, fmt.Errorf("failaware: StateDir: %w", err)
-	}
+	d := &Dir{id: id, path: filepath.Join(dir, fmt.Sprintf("node-%v.state", id)), lock: lock}
 	if err := d.begin(maxLock); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -100,12 +84,9 @@ func (d *Dir) read() (r record, known bool, err error) {
 	if wrong, ok := errors.AsType[contentError](err); ok {
 		err = &durable.DamagedError{Path: d.path, What: string(wrong)}
 	}
-	if _, damaged := errors.AsType[*durable.DamagedError](err); damaged {
-		return r, true, fmt.Errorf("%w: %w; remove the file only if node %v has not run within the last hour, "+
-			"and if no edict that names a vote of it is in use", ErrDamaged, err, d.id)
-	}
 	if err != nil {
-		return r, true, fmt.Errorf("failaware: StateDir: %w", err)
+		return r, true, readError(err, fmt.Sprintf("remove the file only if node %v has not run within the last hour, "+
+			"and if no edict that names a vote of it is in use", d.id))
 	}
 	return r, true, nil
 }
@@ -118,7 +99,7 @@ func (d *Dir) checkHalves(known, listed bool) (has bool, err error) {
 	_, err = os.Lstat(d.epochPath())
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return false, fmt.Errorf("failaware: StateDir: %w", err)
+		return false, systemError(err)
 	case err == nil && !known:
 		return true, d.half(d.path, d.epochPath())
 	case err != nil && listed:
