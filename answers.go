@@ -89,9 +89,9 @@ func (n *Node) Leader() LeaderAnswer { return leaderFrom(n.loop.Snapshot, n.cloc
 func (n *Node) Leads() bool { return n.Leader().Leads }
 
 // GlobalLeader says who leads globally, with the votes of a quorum ([Config.Quorum]).
-// What it says of another node is hearsay, which [Node.Verify] or
-// [Node.FindGlobalLeader] makes sure of. It takes no lock and does not allocate; it is
-// safe for concurrent use.
+// Another node's lead is hearsay: [Node.Verify] asks that node, and
+// [Node.FindGlobalLeader] searches for the leader. It takes no lock and does not allocate;
+// it is safe for concurrent use.
 func (n *Node) GlobalLeader() LeaderAnswer { return globalFrom(n.loop.Snapshot, n.clock.Read) }
 
 // LeadsGlobally reports whether this node leads globally now. It holds at the

@@ -14,13 +14,13 @@ import (
 // use, so the second claim usually succeeds.
 const maxClaims = 32
 
-// ErrNoID: no id is free, or all that this node chose were refused.
+// ErrNoID: no id is free, or other nodes refused every id that this node chose.
 var ErrNoID = errors.New("failaware: no id for this node was found")
 
 // drawID is for tests to replace.
 var drawID = systemRandom
 
-// checkID checks the id, and what a node without one needs.
+// checkID checks the id. A node without one needs a state directory and no quorum system.
 func (c *Config) checkID() (errs faults) {
 	switch {
 	case c.ID.Valid():
@@ -32,8 +32,8 @@ func (c *Config) checkID() (errs faults) {
 	return errs
 }
 
-// startAssigned starts a node under the id that it has kept, or under one that nobody
-// refuses.
+// startAssigned starts a node under the id in its state directory. If there is none, the
+// node claims ids until no other node refuses one.
 func startAssigned(ctx context.Context, cfg Config) (*Node, error) {
 	a, err := statedir.OpenAssigned(cfg.StateDir)
 	if err != nil {

@@ -43,8 +43,8 @@ func (c *NTPConfig) options(group string) ntpserver.Options {
 	return ntpserver.Options{Stratum: c.Stratum, ReferenceID: referenceID(group), PerSource: c.PerSource, Total: c.Total}
 }
 
-// referenceID stands for the source of time of a group's nodes, which is each other:
-// a client that asks two of them has one opinion, not two.
+// referenceID names the source of time of a group's nodes. It is the same for all: they
+// follow each other, so a client that asks two of them has one opinion and not two.
 func referenceID(group string) uint32 {
 	h := sha256.Sum256([]byte("failaware reference\x00" + group))
 	return binary.BigEndian.Uint32(h[:])

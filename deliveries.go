@@ -130,8 +130,8 @@ func (n *Node) Deliveries(ctx context.Context) iter.Seq2[Delivery, error] {
 	}
 }
 
-// yieldAll yields borrowed items until yield returns false, or does not return because it
-// panics. The items behind are then left for the next consumer.
+// yieldAll yields borrowed items until yield returns false or panics. It leaves the other
+// items for the next consumer.
 func (n *Node) yieldAll(q *deliveryqueue.Queue, batch []Delivery, yield func(Delivery, error) bool) bool {
 	left := len(batch)
 	more := false

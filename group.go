@@ -30,15 +30,15 @@ func (c *Config) settings() wire.Settings {
 	return s
 }
 
-// fixed is said behind the text of a quorum system that orders messages and is never
-// replaced.
+// fixed follows the text of a quorum system that orders messages and is never replaced.
 const fixed = " without StateDir"
 
 // groupDigest stands for the group in packets: for its name, the size of its packets, and the
-// settings of the broadcast. A node that has no broadcast, or can take less than the others
-// send, would keep their views from ever being committed; so it is in a group of its own. So
-// are those that order messages by another quorum system which is never replaced. Nodes with
-// a state directory hear of the system in use from each other.
+// settings of the broadcast. A node without the broadcast, or with smaller limits than the
+// others, would keep every view from being committed, so it is in a group of its own. A node
+// without a state directory never replaces its quorum system, so those that order messages by
+// different systems are in different groups too. Nodes with a state directory hear of the
+// system in use from each other.
 func (c *Config) groupDigest() uint64 {
 	h := sha256.New()
 	fmt.Fprintf(h, "failaware group\x00%s", c.Group)
@@ -58,7 +58,7 @@ func (c *Config) groupDigest() uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// formerDigest returns the digest as nodes say it whose quorum system is never replaced.
+// formerDigest returns the digest that the group has if its quorum system is never replaced.
 func (c *Config) formerDigest() uint64 {
 	former := *c
 	former.StateDir = ""
@@ -157,8 +157,8 @@ func systemText(s string) string {
 	return s
 }
 
-// quorumDifferences returns how the quorum system of a peer differs, which may have said
-// nothing of its settings.
+// quorumDifferences returns how the quorum system of a peer differs; there is nil if the
+// peer has not told its settings.
 func (n *Node) quorumDifferences(there *wire.Settings) event.Differences {
 	var d differing
 	if there != nil {

@@ -70,7 +70,7 @@ func (c *Config) joinSources() (list []join.Source) {
 	return list
 }
 
-// newFinder returns what finds candidates, or nil if there is nowhere to look.
+// newFinder returns the finder of candidates, or nil if there is nowhere to look.
 func (n *Node) newFinder() *join.Finder {
 	known := n.readMembers()
 	if len(n.cfg.Join) == 0 && len(known) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/internal/loop/statedir"
 )
 
-// keepEvery is how often the node looks whether it hears others than it has written down.
+// keepEvery is how often the node compares the members that it hears with those on its disk.
 const keepEvery = 2 * time.Second
 
 // readMembers returns the addresses at which an earlier process heard members, for the

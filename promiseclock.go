@@ -9,12 +9,12 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// promiseClock is the hardware clock as a promise rests on it. A nil one has no
-// promise. It is safe for concurrent use.
+// promiseClock is the hardware clock since a promise was made. For a nil one, every promise
+// has ended. It is safe for concurrent use.
 type promiseClock struct {
 	clock  *hwclock.Clock
 	basis  loop.Basis
-	latest atomic.Int64 // the latest reading that what is left was told for
+	latest atomic.Int64 // the latest reading from which left was told
 	over   atomic.Bool
 }
 
@@ -24,9 +24,8 @@ func newPromiseClock(clock *hwclock.Clock, b loop.Basis) *promiseClock {
 	return c
 }
 
-// left returns how much is left until an instant. Nothing is left, ever again, once
-// the machine has slept or the clock is not trusted any more: how much time has passed
-// since is then not known well enough.
+// left returns how much time is left until an instant. Once the machine has slept, or the
+// clock is not trusted any more, it returns 0 for ever: nobody knows how much time passed.
 func (c *promiseClock) left(until timed.Instant) time.Duration {
 	if until == 0 || c == nil || c.over.Load() {
 		return 0

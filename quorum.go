@@ -49,16 +49,16 @@ func (n *Node) Epoch() EpochAnswer {
 // orders reports whether quorums order messages.
 func (n *Node) orders() bool { return n.cfg.Broadcast != nil && n.cfg.Broadcast.RequireQuorum }
 
-// guard answers whether a quorum system may be replaced that orders messages:
-// [attach.Deliveries].
+// guard returns nil if a quorum system that orders messages may be replaced by next. The
+// replicated state sets it; see [attach.Deliveries].
 type guard func(ctx context.Context, epoch uint64, next quorum.System) error
 
 func (n *Node) guardQuorum(ask func(ctx context.Context, epoch uint64, next quorum.System) error) {
 	n.guard.Store((*guard)(&ask))
 }
 
-// ask asks the replicated state, if there is one, whether it is of an epoch, and in the hands
-// of a quorum of a system.
+// ask returns nil if the replicated state is of an epoch and a quorum of next has it, or if
+// there is no replicated state.
 func (n *Node) ask(ctx context.Context, epoch uint64, next quorum.System) error {
 	if g := n.guard.Load(); g != nil && n.orders() {
 		return (*g)(ctx, epoch, next)
@@ -107,8 +107,8 @@ func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
 	}
 }
 
-// changed reports whether a change of the quorum system of an epoch is complete, or why it
-// cannot be.
+// changed reports whether next has replaced the quorum system of an epoch. The error says
+// why it never will.
 func (n *Node) changed(ctx context.Context, before uint64, next quorum.System) (done bool, err error) {
 	switch now := n.Epoch(); {
 	case now.Epoch > before+1:
@@ -176,8 +176,8 @@ func (n *Node) EdictOf(payload edict.Digest) (edict.Edict, error) {
 	if err != nil {
 		return edict.Edict{}, err
 	}
-	// The decision was made in the call above: the stamps are those of the lease that
-	// the clock was compared with.
+	// The call above made the decision. Its stamps are those of the lease that it compared
+	// with the clock.
 	return edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Digest: payload, Stamps: slices.Clone(t.Quorum.Stamps)}, nil
 }
 

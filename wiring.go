@@ -55,8 +55,8 @@ func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause
 // held up.
 const receiveBuffer = 4 << 20
 
-// quietOneIn has one in so many quiet packets wake the node: fewer than a receive buffer of
-// the usual size holds, and so many that the group at rest hardly wakes up for them.
+// quietOneIn says that one in so many quiet packets wakes the node. It is less than a receive
+// buffer of the usual size holds, and so large that packets hardly wake a group at rest.
 const quietOneIn = 64
 
 // socket returns the options of the node's socket.
