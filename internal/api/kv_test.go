@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -25,7 +26,9 @@ type loneStore struct {
 	state   *kv.State
 	n       uint64
 	changed chan struct{}
-	err     error // of requests that need others
+	err     error  // of requests that need others
+	ask     func() // gets what others have, before a latest read; or nil
+	alone   error  // of latest reads, while the view is up to date
 	now     time.Duration
 	table   *session.Table
 }
@@ -38,8 +41,11 @@ func newLoneStore() *loneStore {
 func (s *loneStore) Read(_ context.Context, latest bool, f func(*kv.State)) (KVFresh, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if latest && s.err != nil {
-		return KVFresh{}, s.err
+	if err := cmp.Or(s.err, s.alone); latest && err != nil {
+		return KVFresh{}, err
+	}
+	if latest && s.ask != nil {
+		s.ask()
 	}
 	f(s.state)
 	return KVFresh{Latest: latest, UpToDate: s.err == nil, Members: []int{1}, Situation: atWork}, nil

@@ -112,32 +112,64 @@ func (f *watch) messages(ctx context.Context) iter.Seq[[]byte] {
 
 // tell tells all that is new. It returns false at the end of the stream.
 func (f *watch) tell(ctx context.Context) bool {
-	var changes []kv.Change
-	var list []*kv.Entry
-	var place kv.Place
-	fresh, err := f.store.Read(ctx, false, func(st *kv.State) {
-		if f.list == "" {
-			var err error
-			if changes, err = st.Since(f.at); err != nil && !errors.Is(err, kv.ErrAhead) {
-				f.list = "the present keys follow, because " + err.Error()
-			}
+	n, err := f.look(ctx, false)
+	if err == nil && f.list == "" && n.ahead && n.fresh.UpToDate && f.at.Chain != 0 {
+		if others, err := f.look(ctx, true); err == nil {
+			n = others
+		} else {
+			n.fresh.UpToDate = false // others may know the place
 		}
-		if f.list != "" {
-			list, _ = st.List(f.prefix, "", 0)
-		}
-		place = st.Place()
-	})
+	}
 	if err != nil {
 		return false
 	}
 	if f.list != "" {
-		if !f.listing(list, place) {
+		if !f.listing(n.list, n.place) {
 			return false
 		}
-	} else if !f.changes(changes) {
+	} else if !f.changes(n.changes) {
 		return false
 	}
-	return f.freshness(fresh)
+	return f.freshness(n.fresh)
+}
+
+// news is what a watch has not told yet.
+type news struct {
+	changes []kv.Change
+	list    []*kv.Entry // if a listing comes next
+	place   kv.Place
+	ahead   bool // the place of the watch is still to come
+	fresh   KVFresh
+}
+
+// askPatience is how long a watch waits for the others of the view.
+const askPatience = time.Second
+
+// look reads what is new. The place of a watch was told by some node. A state that has all
+// that others have told, and has not come to the place, is another one: the group has begun
+// anew, or an older state has replaced that one.
+func (f *watch) look(ctx context.Context, latest bool) (n news, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	why := f.list
+	n.fresh, err = f.store.Read(ctx, latest, func(st *kv.State) {
+		var gone error
+		n.list, n.place, why = nil, st.Place(), f.list
+		n.changes, gone = st.Since(f.at)
+		if n.ahead = errors.Is(gone, kv.ErrAhead); n.ahead && latest {
+			gone = kv.ErrOtherPart
+		}
+		if why == "" && gone != nil && (latest || !n.ahead) {
+			why = "the present keys follow, because " + gone.Error()
+		}
+		if why != "" {
+			n.list, _ = st.List(f.prefix, "", 0)
+		}
+	})
+	if err == nil {
+		f.list = why
+	}
+	return n, err
 }
 
 // listing tells the present keys.

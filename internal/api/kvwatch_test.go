@@ -42,8 +42,18 @@ type watching struct {
 
 func newWatching(t testing.TB, seed uint64, met map[string]int) *watching {
 	rnd := rand.New(rand.NewPCG(seed, 3))
-	return &watching{t: t, rnd: rnd, nodes: [2]*loneStore{newLoneStore(), newLoneStore()}, now: time.Hour,
+	w := &watching{t: t, rnd: rnd, nodes: [2]*loneStore{newLoneStore(), newLoneStore()}, now: time.Hour,
 		prefix: []string{"", "a", "a/1"}[rnd.IntN(3)], met: met}
+	w.nodes[1].ask = func() { w.catchUp(func() bool { return true }) }
+	return w
+}
+
+// catchUp lets the second node apply what the first has, as long as more says so.
+func (w *watching) catchUp(more func() bool) {
+	for !w.forked && len(w.pending) > 0 && more() {
+		w.nodes[1].state.Apply(w.pending[0])
+		w.pending = w.pending[1:]
+	}
 }
 
 // command lets the first node, or one with a state of its own, apply a random command.
@@ -74,7 +84,7 @@ func (w *watching) command() {
 
 // happen lets something happen.
 func (w *watching) happen() {
-	switch w.rnd.IntN(8) {
+	switch w.rnd.IntN(10) {
 	case 0:
 		if w.half == 0 { // otherwise the client could hear the rest of another revision
 			w.forked = true
@@ -91,9 +101,23 @@ func (w *watching) happen() {
 			w.met["merged"]++
 		}
 	case 3: // the second node catches up
-		for !w.forked && len(w.pending) > 0 && w.rnd.IntN(4) > 0 {
-			w.nodes[1].state.Apply(w.pending[0])
-			w.pending = w.pending[1:]
+		w.catchUp(func() bool { return w.rnd.IntN(4) > 0 })
+	case 4: // a node ceases, or begins, to hear others
+		n := w.nodes[w.rnd.IntN(2)]
+		n.err, n.alone = nil, nil
+		switch w.rnd.IntN(3) {
+		case 0:
+			n.err = errors.New("no quorum")
+		case 1:
+			n.alone = errors.New("the view changes")
+		}
+	case 5: // all nodes lose their memory
+		if w.half == 0 && w.rnd.IntN(3) == 0 {
+			for _, n := range w.nodes {
+				n.state = kv.New(kv.Partitionable)
+			}
+			w.pending, w.forked = nil, false
+			w.met["begun again"]++
 		}
 	default:
 		w.command()
@@ -136,7 +160,14 @@ func (w *watching) open() {
 // state of the node.
 func (w *watching) tell() {
 	changes, err := w.node.state.Since(w.at)
-	ahead := errors.Is(err, kv.ErrAhead)
+	ahead := errors.Is(err, kv.ErrAhead) && w.last != fromReset
+	if ahead && w.node.err == nil && w.node.alone == nil { // it asks the others
+		if w.node.ask != nil {
+			w.node.ask()
+		}
+		changes, err = w.node.state.Since(w.at)
+		ahead = false
+	}
 	reset := w.last == fromReset || err != nil && !ahead
 	var want, got []string
 	for _, c := range changes {
@@ -168,6 +199,7 @@ func (w *watching) tell() {
 	}
 	require.Equal(w.t, want, got)
 	if ahead {
+		require.False(w.t, w.watch.fresh, "others may know more")
 		return
 	}
 	w.at = w.node.state.Place()
@@ -243,7 +275,7 @@ func watchersKnow(t testing.TB, first, count uint64) map[string]int {
 // becomes of the states of the nodes that it watches.
 func TestWatchersKnowAllChanges(t *testing.T) {
 	met := watchersKnow(t, 0, 60)
-	for _, situation := range []string{"forked", "merged", "gone", "cut off", "reset", "ahead", "changes", "half a revision"} {
+	for _, situation := range []string{"forked", "merged", "gone", "cut off", "reset", "ahead", "begun again", "changes", "half a revision"} {
 		require.Positive(t, met[situation], situation)
 	}
 	t.Log(met)

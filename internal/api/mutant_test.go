@@ -24,6 +24,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DeliveriesSkipped":   deliveriesBeginAnew,
 		"KvListingPlace":      watch,
 		"KvAheadIsGone":       watch,
+		"KvAheadForEver":      watch,
+		"KvAheadIsFresh":      watch,
 		"ClientCommandsAgain": commandsAreNotPerformedTwice,
 	})
 }
