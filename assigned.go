@@ -69,20 +69,23 @@ func claimID(ctx context.Context, cfg Config, a *statedir.Assigned) (*Node, erro
 		if !ok {
 			return nil, errors.Join(n.err, ctx.Err())
 		}
-		if err := n.state.Discard(); err != nil {
-			return nil, fmt.Errorf("failaware: StateDir: %w", err)
-		}
 		used = used.Union(refused.Used).With(cfg.ID)
 		n.log.Info("the id is in use; this node chooses another one", "id", cfg.ID)
 	}
 	return nil, fmt.Errorf("%w: %d ids are in use, and %d were tried at most", ErrNoID, used.Len(), maxClaims)
 }
 
+// refused reports whether the node has ended because the id that it chose is in use.
+func (n *Node) refused() bool {
+	_, refused := errors.AsType[*loop.RefusedError](n.err)
+	return refused
+}
+
 // releaseID unlocks the id of a node that has chosen it by itself, unless it is about to
 // choose another one. If the node had to stop because another process has the id, the next
 // one chooses another.
 func (n *Node) releaseID() error {
-	if _, refused := errors.AsType[*loop.RefusedError](n.err); refused || n.assigned == nil {
+	if n.refused() || n.assigned == nil {
 		return nil
 	}
 	var err error

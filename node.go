@@ -296,9 +296,9 @@ func (n *Node) finish() {
 	if err := n.outputs.Close(); err != nil {
 		n.log.Error("the outputs of time did not end well", "error", err)
 	}
-	released := n.release()
-	if n.err = n.failure(n.loop.Err()); n.err == nil {
-		n.err = released
+	n.err = n.failure(n.loop.Err())
+	if err := n.release(); err != nil && (n.err == nil || n.refused()) {
+		n.err = err // with it, the node chooses no other id
 	}
 	if err := n.releaseID(); err != nil {
 		n.err = errors.Join(n.err, err)
@@ -308,8 +308,14 @@ func (n *Node) finish() {
 }
 
 // release gives back everything that the node holds of its machine except its
-// socket.
-func (n *Node) release() error { return errors.Join(n.state.Close(), n.awake.Close()) }
+// socket. An id that was refused leaves no state.
+func (n *Node) release() error {
+	leave := n.state.Close
+	if n.refused() {
+		leave = n.state.Discard
+	}
+	return errors.Join(leave(), n.awake.Close())
+}
 
 // raiseProcs makes room for loops beside goroutines that compute all the time.
 func raiseProcs() {

@@ -37,7 +37,7 @@ func playModel(t testing.TB, r *rand.Rand) {
 			open, err = Open(dir, 1, maxLock)
 			require.NoError(t, err)
 		}
-		switch d := open; r.IntN(6) {
+		switch d := open; r.IntN(7) {
 		case 0:
 			require.NoError(t, d.Count())
 			model.Incarnations++
@@ -66,7 +66,14 @@ func playModel(t testing.TB, r *rand.Rand) {
 				_ = closed.ReserveViews(model.Views + 1) // an error, unless it is reserved
 				require.Error(t, closed.WriteEpoch(&epoch.State{Epoch: 2, System: "majority:1"}))
 				require.NoError(t, closed.Lower(0))
+				require.NoError(t, closed.KeepMembers([]Member{{ID: 9}}))
+				require.Error(t, closed.Discard())
 				closed = nil
+			}
+		case 6:
+			if !model.HasEpoch { // an id that was refused has none
+				require.NoError(t, d.Discard())
+				model, open, closed = record{}, nil, d
 			}
 		}
 		if open == nil {
@@ -118,4 +125,5 @@ func sameAsModel(t testing.TB, d *Dir, model record) {
 	}
 	_, err = os.Lstat(d.epochPath())
 	require.Equal(t, model.HasEpoch, err == nil)
+	require.NoFileExists(t, d.membersPath())
 }

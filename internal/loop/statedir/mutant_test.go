@@ -17,6 +17,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"MembersOfAnother":     members,
 		"StateOfAnother":       stateIsThatOfItsModel,
 		"EarlierIsLowered":     stateIsThatOfItsModel,
+		"StateDiscardsAnother": stateIsThatOfItsModel,
 		"OlderEpochAccepted":   olderCopies,
 		"PhaseNotNoted":        olderCopies,
 		"OlderStateAccepted":   olderCopies,

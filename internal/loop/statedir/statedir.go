@@ -216,11 +216,15 @@ func (d *Dir) write(r record) error {
 	return nil
 }
 
-// Discard removes the state of an id that was refused before the node was ready. The lock
-// is held until then: afterwards the file may be another process's.
+// Discard removes the state of an id that was refused before the node was ready, and then
+// releases the lock: afterwards the file may be another process's.
 func (d *Dir) Discard() error {
-	err := durable.Remove(d.path)
-	return errors.Join(err, d.Close())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lock == nil {
+		return errClosed
+	}
+	return errors.Join(durable.Remove(d.path), d.release())
 }
 
 // Close releases the lock. Closing again, or nil, does nothing.
@@ -230,6 +234,11 @@ func (d *Dir) Close() error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	return d.release()
+}
+
+// release releases the lock. The caller holds mu.
+func (d *Dir) release() error {
 	err := d.lock.Release()
 	d.lock = nil
 	return err
