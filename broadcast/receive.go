@@ -40,7 +40,7 @@ func (s *Service) HandlePacket(now timed.Instant, from timed.Incarnation, p *Pac
 		s.handleDone(from, p.Done)
 	}
 	if len(p.Runs) > 0 || len(p.Decisions) > 0 {
-		s.advance(now)
+		s.advance()
 	}
 	return out
 }
@@ -148,11 +148,11 @@ func (s *Service) learn(now timed.Instant) {
 		}
 		s.decider, s.since = int(sl.Next), now
 	}
-	s.advance(now)
+	s.advance()
 }
 
 // advance advances have over the decisions whose messages are all held.
-func (s *Service) advance(now timed.Instant) {
+func (s *Service) advance() {
 	limit := s.known
 	if s.frozen() {
 		// Only the messages of the plan count after the report.

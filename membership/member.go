@@ -35,12 +35,12 @@ func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 			return out // never renew a view older than the acknowledged proposal
 		}
 	}
-	return s.extend(now, s.leaseEnd(now, p.Until, sent, received, bound), out)
+	return s.extend(now, s.leaseEnd(p.Until, sent, received, bound), out)
 }
 
 // leaseEnd returns the end, on this node's clock, of a lease that ends at until on the
 // leader's: R + remaining(1−2ρ) − 3γ − ub(m)(1+ρ).
-func (s *Service) leaseEnd(now, until, sent, received timed.Instant, bound time.Duration) timed.Instant {
+func (s *Service) leaseEnd(until, sent, received timed.Instant, bound time.Duration) timed.Instant {
 	rho := s.cfg.Timing.MaxDrift
 	remaining := until.Sub(sent)
 	if remaining <= 0 {
