@@ -78,7 +78,7 @@ type Branch struct {
 // ErrSnapshotTooLarge: a snapshot is larger than [Config.MaxSnapshot].
 var ErrSnapshotTooLarge = replica.ErrSnapshotTooLarge
 
-// checkApplication says what an application lacks.
+// checkApplication returns an error if an application lacks a method that it needs.
 func checkApplication(app Application, c *replica.Config, quorate bool) error {
 	if _, ok := app.(Merger); !ok && !quorate {
 		return errors.New("replicate: the application has no method Merge, which it needs without Broadcast.RequireQuorum: parts of a split group go on, and meet again")

@@ -10,8 +10,8 @@ import (
 
 // Errors to compare with [errors.Is].
 var (
-	// ErrLate: deliveries of the node were received before [Start], which the replica
-	// would miss.
+	// ErrLate: deliveries of the node were received before [Start]. The replica would miss
+	// them.
 	ErrLate = errors.New("replicate: deliveries were received before Start")
 	// ErrInside: a method of the application, or the function of ReadLatest, has called a method of
 	// the replica that waits for the next call of the application.
@@ -24,8 +24,8 @@ var (
 	// ErrNotAccepting: the replica takes no operations now. A [*NotAcceptingError] says
 	// why.
 	ErrNotAccepting = errors.New("replicate: the replica takes no operations")
-	// ErrRecovering: too few members of the view remember the state. It is matched by a
-	// [*NotAcceptingError] that says so, which names the nodes that are missed.
+	// ErrRecovering: too few members of the view remember the state. A [*NotAcceptingError]
+	// that matches it names the absent nodes.
 	ErrRecovering = errors.New("replicate: too few members remember the state")
 )
 

@@ -125,12 +125,12 @@ type Diverged struct {
 }
 
 // Recovered: this node has begun with the state of its Storage, of a snapshot and
-// Operations after it. Cut bytes were removed, of operations that were being written
-// when the process or the power ended, and of which nobody was told that they last.
+// Operations after it. Cut bytes were removed. They are of operations that were being
+// written when the process or the power ended; nobody was told that these last.
 type Recovered struct{ Operations, Cut uint64 }
 
-// Disk: the disk of this node is full, which Err says with the path, and the replica
-// takes no more operations until there is room again; then Err is nil.
+// Disk: the disk of this node is full, and Err names the path. The replica takes no more
+// operations until there is room again; another Disk with a nil Err says so.
 type Disk struct{ Err error }
 
 // Differs: Setting, a field of [Config] that must be the same at all nodes, is Here at this

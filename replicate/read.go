@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
-// Freshness says how up to date a state was that was read, by this node's hardware
+// Freshness says how up to date a state was when it was read, by this node's hardware
 // clock.
 type Freshness struct {
 	// UpToDate says that the node had the state of its view all the time while it was
@@ -87,8 +87,9 @@ func (r *Replica) ReadLeased(ctx context.Context, f func()) (Freshness, error) {
 	return r.ReadLatest(ctx, f)
 }
 
-// leased reports on a read in a view, and whether the view, asked for later, still holds: in
-// another one, others may have answered that this node has not heard of.
+// leased reports on a read in a view. ok is false if v, which was asked for later, is another
+// view or no longer up to date: its members may have acknowledged operations that this node
+// has not heard of.
 func leased(view failaware.ViewID, v failaware.ViewAnswer) (f Freshness, ok bool) {
 	return Freshness{UpToDate: true, AtMost: v.AtMost, AsOf: v.AsOf, View: v.View, Situation: Working}, v.UpToDate && v.View.ID == view
 }
@@ -98,7 +99,7 @@ func (r *Replica) fresh(before Progress) Freshness {
 	return freshness(before, r.Progress(), r.node.View())
 }
 
-// freshness reports on a read between two situations, with a view that was asked for later.
+// freshness reports on a read between two situations. v was asked for after the read.
 func freshness(before, after Progress, v failaware.ViewAnswer) Freshness {
 	f := Freshness{AsOf: v.AsOf, View: v.View, Situation: after.Situation, Behind: after.Behind}
 	if v.UpToDate && before.Situation == Working && after.Situation == Working &&

@@ -110,10 +110,10 @@ type Replica struct {
 	err    error // written before done is closed
 }
 
-// Start makes an application, which is in its initial state, one with those of the
-// other nodes of the group, over the broadcast of a running node. All nodes of the
-// group must do so, right after their start: a member that does not report its state
-// keeps the others waiting. The replica takes all deliveries of the node, so
+// Start keeps an application the same as those of the other nodes of the group, over the
+// broadcast of a running node. The application must be in its initial state. All nodes
+// of the group must call Start right after their own start: a member that does not report its
+// state keeps the others waiting. The replica takes all deliveries of the node, so
 // [failaware.Node.Receive] fails with [failaware.ErrConsumer]. Messages
 // that are no operations go by [Replica.Broadcast] to [Config.OnMessage]; those of
 // [failaware.Node.Broadcast] must not be mixed with them.
@@ -218,8 +218,8 @@ func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Con
 }
 
 // checkViews returns an error if a state on a disk is from a view that the state directory
-// did not know of when the node started. The sequences of later views would not grow, by
-// which states are compared: an older state could replace a newer one.
+// did not know of when the node started. Later views might then have smaller sequences. These
+// compare states, so an older state could replace a newer one.
 func checkViews(c failaware.Config, storage string, have failaware.ViewID, known uint64) error {
 	if have.Sequence <= known {
 		return nil

@@ -28,11 +28,11 @@ const (
 // Errors of operations in a session.
 var (
 	// ErrSessionExpired: the session was closed, or gave way to later ones
-	// ([MaxSessions]), or was never opened. The operation is not applied. Whether an
-	// earlier attempt was is not known.
+	// ([MaxSessions]), or was never opened. The operation is not applied. An earlier
+	// attempt may have been.
 	ErrSessionExpired = errors.New("replicate: the session has expired")
 	// ErrSessionNumber: the number is 0, or before the [SessionWindow]. The operation is
-	// not applied. Whether an earlier attempt was is not known.
+	// not applied. An earlier attempt may have been.
 	ErrSessionNumber = errors.New("replicate: not a number of the session, or too far behind its largest")
 	// ErrSessionReused: another command has that number, and was applied.
 	ErrSessionReused = errors.New("replicate: another command has this number of the session")
@@ -126,9 +126,10 @@ func (s *Session) Submit(ctx context.Context, number uint64, command []byte) (Ap
 	return s.r.attempt(ctx, session.AppendUse(operation(len(command)), s.key(), number, command))
 }
 
-// Close ends the session for all clients, when none of them waits for an outcome: another
-// part of a split group that has the session brings it back when the parts meet, without
-// what was applied here. Closing again does nothing. The error is that of [Replica.Submit].
+// Close ends the session for all clients. None of them may wait for an outcome: another part
+// of a split group that has the session brings it back when the parts meet, and its copy does
+// not have the operations that were applied here. Closing again does nothing. The error is
+// that of [Replica.Submit].
 func (s *Session) Close(ctx context.Context) error {
 	_, err := s.r.attempt(ctx, session.AppendClose(operation(0), s.key()))
 	return err

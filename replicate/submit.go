@@ -145,8 +145,8 @@ func (r *Replica) accepting(ctx context.Context, noWait bool) error {
 	}
 }
 
-// confirm waits until everything that this node has applied lasts. If its state gives
-// way to another before, that may contain the operation or not.
+// confirm waits until everything that this node has applied lasts. If another state replaces
+// that of this node before, it may contain the operation or not.
 func (r *Replica) confirm(ctx context.Context, id failaware.MessageID, restores uint64) error {
 	v, err := r.barrier(ctx, nil)
 	switch {
@@ -188,7 +188,7 @@ func (r *Replica) barrier(ctx context.Context, at func()) (engine.Verdict, error
 // lasts.
 var errStateReplaced = errors.New("replicate: the state was replaced")
 
-// tryBarriers is barrier with a function that broadcasts one, and waits before another.
+// tryBarriers is barrier, for a function try that broadcasts one, and waits before another.
 // lasts says that a barrier must last, and stored that this takes a while.
 func tryBarriers(lasts, stored bool, at func(), try func(again bool, place func(engine.Verdict)) (engine.Verdict, error)) (engine.Verdict, error) {
 	good := func(v engine.Verdict) bool {

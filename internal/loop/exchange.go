@@ -23,7 +23,7 @@ const maxAsked = 4
 // patience is how long an event waits for the settings of the peer.
 func (d *driver) patience() time.Duration { return maxAsked * d.cfg.Timing.KeepalivePeriod }
 
-// exchange is when a node was told this node's settings.
+// exchange says when a node was told this node's settings.
 type exchange struct {
 	told  timed.Instant // 0: never
 	asked int

@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// opening is what opens sealed packets. All of it is nil or empty without keys.
+// opening opens sealed packets. Without keys, all fields are nil or empty.
 type opening struct {
 	keys     []seal.KeyID // the one that seals first
 	opener   *seal.Opener

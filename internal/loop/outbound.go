@@ -69,9 +69,8 @@ func (o *outbound) add(p *wire.Packet, to netip.AddrPort, c *counts) error {
 	return nil
 }
 
-// tail returns what a packet with messages shares with the packets to other members,
-// which is most of it. It is encoded once for all of them. Other packets share
-// nothing.
+// tail returns the part of a packet with messages that is the same for all members: most
+// of the packet. It is encoded once for all of them. Other packets share nothing.
 func (o *outbound) tail(p *wire.Packet) (*tail, error) {
 	if !p.Has(wire.FrameBroadcast) || len(p.Broadcast.Runs) == 0 {
 		return nil, nil

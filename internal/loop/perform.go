@@ -116,9 +116,9 @@ type report struct {
 // left.
 func (r *report) after(f func()) { r.calls = append(r.calls, f) }
 
-// flush publishes the state, sends the packets of the turn, and gives its reports,
-// in this order. After a failed write it does nothing: all of the turn may rest on what
-// the node would forget.
+// flush publishes the state, sends the packets of the turn, and gives its reports, in this
+// order. After a failed write it does nothing: the whole turn may rest on a fact that the
+// node would forget.
 func (d *driver) flush() {
 	d.reserveViews()
 	if !d.life.MaySpeak() {

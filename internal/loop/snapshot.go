@@ -18,8 +18,8 @@ type Snapshot struct {
 	Phase       *Phase // of the local lead
 	GlobalPhase *Phase // of the global lead
 	// Shown is the latest time of the clock's timeline that any reader was given. All
-	// snapshots of one timeline and incarnation share it: what a clock has shown that is
-	// not trusted any more holds back no other.
+	// snapshots of one timeline and incarnation share it. Another incarnation has another
+	// one, so that a clock that is not trusted any more holds back no other.
 	Shown *atomic.Int64
 }
 

@@ -30,8 +30,8 @@ func (t *Trust) Lose() { t.lost.Store(true) }
 func (t *Trust) Lost() bool { return t != nil && t.lost.Load() }
 
 // Read reads the clock for an answer. ok is false if the answer must not rest on the
-// reading: there is evidence against the clock, or the clock shows less than in a turn
-// of the loop that was over before.
+// reading: there is evidence against the clock, or the clock shows less than in an earlier
+// turn of the loop.
 func (t *Trust) Read(read func() hwclock.Reading) (r hwclock.Reading, ok bool) {
 	if t == nil {
 		return read(), true

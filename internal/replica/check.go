@@ -6,7 +6,7 @@ import "github.com/failaware/failaware/timed"
 // lags further behind is compared at a later position.
 const maxChecks = 16
 
-// check is what is known of the members' states at one position.
+// check has the hashes of the members' states at one position, as far as they are known.
 type check struct {
 	at   Point
 	sums []sum // by member of the view

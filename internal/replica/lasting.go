@@ -90,12 +90,12 @@ func (m *Replica) takeBarrier(d broadcast.Delivery) {
 	}
 }
 
-// newest returns the state of the last quorum. Quorums intersect, so their views are
-// one line, in which sequences grow. Among equals, a state that is neither discarded nor
-// of an earlier incarnation is preferred, then one that continues the other, as one does
-// that has more of the same view, and then the one that most members have. A tentative
-// state is the last among equals: with Stored, the disk of its node has the initial state
-// under the rank of a view whose operations other disks have.
+// newest returns the state of the last quorum. Quorums intersect, so their views are one
+// line, in which sequences grow. Among equals, the state of a holder is preferred to one that
+// was discarded or is of an earlier incarnation, then a state that continues the other to
+// that, and then the one that more members have. A tentative state is the last among equals:
+// with Stored, the disk of its node has the initial state under the rank of a view whose
+// operations other disks have.
 func (m *Replica) newest(bs []branch) branch {
 	best, weight := bs[0], m.weightOf(bs[0])
 	for _, b := range bs[1:] {
@@ -107,10 +107,10 @@ func (m *Replica) newest(bs []branch) branch {
 	return best
 }
 
-// compare compares the ranks of two branches. Those of a later epoch are larger, even if it was
-// forced and members of the one before, who were said to be dead, come back. Within an epoch,
-// what lasts is in a state that counts: nodes outside the quorum system have kept that of
-// former members, if a quorum has lost its memory and begun again without them.
+// compare compares the ranks of two branches. The branch of a later epoch is larger, even if
+// that epoch was forced, and members of the one before come back that were declared dead.
+// Within an epoch, operations that last are in a state that counts. If a quorum has lost its
+// memory and begun again, nodes outside the quorum system may still have the former state.
 func (b *branch) compare(o *branch) int {
 	if c := cmp.Compare(b.epoch, o.epoch); c != 0 {
 		return c
@@ -144,9 +144,9 @@ func (m *Replica) rather(b, o *branch) bool {
 	return b.members.Len() > o.members.Len()
 }
 
-// weightOf returns what the standing of the members counts that bring a branch along: 2 if
-// one of them is a holder, 1 if they have discarded it or have it from an earlier
-// incarnation, and 0 if it is tentative.
+// weightOf returns the weight of a branch by the standing of its members: 2 if one of them is
+// a holder, 1 if they have discarded it or have it from an earlier incarnation, and 0 if it
+// is tentative.
 func (m *Replica) weightOf(b branch) (weight int) {
 	for id := range b.members.All() {
 		switch m.reportOf(id).standing {

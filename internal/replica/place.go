@@ -140,8 +140,8 @@ func (m *Replica) takeStored(from timed.NodeID, at Point) {
 // checkStored tells the caller how far the state lasts: through the latest position
 // that a quorum has on its disks, without a Quorum all members of the view. Every later
 // quorum then includes one of them, with the rank of this view and at least this
-// position. That is enough only for what all members deliver that leave the view, so
-// the caller applies it to regular Strict messages.
+// position. That is enough only for messages that every member delivers before it leaves the
+// view, so the caller applies it to regular Strict messages.
 func (m *Replica) checkStored() {
 	if m.phase != settled {
 		return
@@ -167,7 +167,7 @@ func (m *Replica) checkStored() {
 	}
 }
 
-// giveUp tells the caller that nothing more will be said of what it waits for.
+// giveUp tells the caller not to wait any more for operations to last.
 func (m *Replica) giveUp() {
 	if m.cfg.Stored {
 		m.emit(Effect{Kind: Lasts})

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// counters are what a state file counts. They never go back, so of two files that have them the
-// one with less is the older one.
+// counters are the counters of a state file. They never go back: of two files that have them,
+// the one with smaller counters is older.
 type counters struct{ Incarnations, Views uint64 }
 
 const counterBytes = 16
 
 func (r *record) counters() counters { return counters{r.Incarnations, r.Views} }
 
-// reach reports whether no counter is less than another file has it.
+// reach reports whether each counter is at least as large as that of another file.
 func (c counters) reach(o counters) bool {
 	return c.Incarnations >= o.Incarnations && c.Views >= o.Views
 }

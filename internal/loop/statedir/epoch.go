@@ -49,7 +49,7 @@ func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 	return &s, d.checkAge(&s)
 }
 
-// epochFile returns what the file of the epoch has.
+// epochFile returns the content of the file of the epoch.
 func (d *Dir) epochFile() (s epoch.State, has counters, err error) {
 	b, err := durable.Read(d.epochPath(), epochKind)
 	if err == nil {
@@ -84,7 +84,7 @@ func (d *Dir) checkCounters(r *record) error {
 	return nil
 }
 
-// bothLatest is what an operator does if one of the two files is older.
+// bothLatest is the remedy if one of the two files is older than the other one says.
 const bothLatest = "restore both from the same time and the latest. " +
 	"If that is impossible, remove both, and let the node come back with JoinQuorum, and under a new id or in a later epoch"
 
@@ -142,8 +142,8 @@ func (d *Dir) writeEpoch(encoded []byte) error {
 	return nil
 }
 
-// noteEpoch writes down in the state file what the file of the epoch has at least. The
-// caller holds mu.
+// noteEpoch writes down in the state file how far the file of the epoch is. The caller holds
+// mu.
 func (d *Dir) noteEpoch(s *epoch.State) error {
 	has := progressOf(s)
 	if d.stored.HasEpoch && !d.stored.Least.before(has) {

@@ -24,8 +24,8 @@ type record struct {
 	HasEpoch bool
 	// Views bounds the sequences of the views that the node has taken part in.
 	Views uint64
-	// Least is what the file of the epoch was written with at least: if it has less, it was
-	// replaced by an older copy.
+	// Least is a progress that the file of the epoch has had. If it has less, an older copy
+	// has replaced it.
 	Least progress
 }
 
