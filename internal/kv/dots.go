@@ -85,7 +85,7 @@ func (s *dots) insert(writer uint64, n span) {
 		n.first, n.last = min(n.first, k.spans[to].first), max(n.last, k.spans[to].last)
 		to++
 	}
-	k.spans = slices.Replace(k.spans, from, to, n)
+	k.spans = insert(slices.Delete(k.spans, from, to), from, n)
 	if len(k.spans) > maxSpans {
 		k.spans = slices.Delete(k.spans, 0, 1)
 	}

@@ -105,7 +105,7 @@ func (r *Record) blameLate(silent event.PeerSilent) {
 		list := r.causes[s]
 		for i := len(list) - 1; i >= 0 && list[i].Event.Head().Time.After(began); i-- {
 			if c := &list[i]; expired(c.Event) && r.blamed(c.Event).Has(silent.Peer) {
-				c.Because = slices.Insert(slices.Clone(c.Because), 0, event.Event(silent))
+				c.Because = append([]event.Event{silent}, c.Because...)
 			}
 		}
 	}
