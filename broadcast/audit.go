@@ -5,7 +5,7 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
-// audit is what the last audit saw.
+// audit has the values that the last call of Audit compared.
 type audit struct {
 	view     membership.ViewID
 	position uint64

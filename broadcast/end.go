@@ -2,11 +2,11 @@ package broadcast
 
 import "github.com/failaware/failaware/timed"
 
-// HandleEnd returns what this node has acknowledged and not delivered when its incarnation ends,
-// in the order of the log. Another member may have delivered any of it as Strict, because
-// all have it, so a state that goes on without it would lack what others rely on. It
-// depends on the log alone and is the beginning of what the others deliver, if the view
-// has more. The Service must not be used any more, except to give back loans.
+// HandleEnd ends the incarnation. Its effect has the messages that this node has acknowledged
+// and not delivered, in the order of the log. All members have them, so another one may have
+// delivered any of them as Strict, and a state without them would lack messages that others
+// rely on. They depend on the log alone; if the view has more, the others deliver these first.
+// The Service must not be used any more, except to give back loans.
 func (s *Service) HandleEnd(_ timed.Instant, out []Effect) []Effect {
 	if s.view == nil {
 		return out
@@ -26,10 +26,11 @@ func (s *Service) Ordered() []Mark {
 	return s.marks[ClassOrdered].list()
 }
 
-// RecallOrdered takes what Ordered returned in an earlier incarnation whose state the
-// application keeps, or what it has with that state on a disk. None of those messages is
-// ordered again where this node is a member: they are in its state. It reports false, and
-// does nothing, if this incarnation has said before what it knows.
+// RecallOrdered takes the marks that Ordered returned in an earlier incarnation whose state the
+// application keeps, or the marks that a disk has with that state. The messages up to the
+// marks are in the state, so they are not ordered again in a view of which this node is a
+// member. If this incarnation has already told others its marks, RecallOrdered does nothing
+// and returns false.
 func (s *Service) RecallOrdered(marks []Mark) bool {
 	if s.view != nil || s.freeze.on {
 		return false

@@ -2,7 +2,7 @@ package clocksync
 
 import "github.com/failaware/failaware/timed"
 
-// audit is what the last audit saw.
+// audit has the values that the last call of Audit compared.
 type audit struct {
 	id    TimelineID
 	shown Time

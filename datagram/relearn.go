@@ -33,7 +33,7 @@ const (
 	conflictCounts = 4
 )
 
-// evidence is what speaks against a session.
+// evidence counts the contradictions that speak against a session.
 type evidence struct {
 	fault     bool          // the two nodes are separated
 	own       bool          // because this node found evidence against the clocks, as the echoes say

@@ -2,7 +2,7 @@ package leader
 
 import "github.com/failaware/failaware/timed"
 
-// audit is what the last audit saw.
+// audit has the values that the last call of Audit compared.
 type audit struct {
 	to         timed.Incarnation // of the vote given
 	until      timed.Instant     // 0 if it was given back since

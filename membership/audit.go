@@ -2,7 +2,7 @@ package membership
 
 import "github.com/failaware/failaware/timed"
 
-// audit is what the last audit saw.
+// audit has the values that the last call of Audit compared.
 type audit struct{ acked, installed ViewID }
 
 // Audit returns the first invariant that the state breaks at now, in words, or "". A

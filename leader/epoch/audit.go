@@ -1,6 +1,6 @@
 package epoch
 
-// audit is what the last audit saw.
+// audit has the values that the last call of Audit compared.
 type audit struct {
 	epoch uint64
 	phase Phase
