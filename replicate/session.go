@@ -139,7 +139,7 @@ func (s *Session) key() session.ID {
 	return session.ID{Node: s.id.Sender, Boot: s.id.Boot, Sequence: s.id.Sequence}
 }
 
-// operation returns the begin of a payload with an operation of so many bytes.
+// operation returns the beginning of a payload with an operation of so many bytes.
 func operation(size int) []byte {
 	return replica.AppendOp(make([]byte, 0, 1+session.Overhead+size), nil)
 }

@@ -38,7 +38,7 @@ func (w *World) beginFault(i int32) {
 	}
 }
 
-// effect performs the begin of a fault, except for links. It returns false if the world
+// effect performs the beginning of a fault, except for links. It returns false if the world
 // need not end the fault.
 func (w *World) effect(i int32, f *fault.Fault) (lasts bool) {
 	switch f.Kind {

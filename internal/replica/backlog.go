@@ -11,18 +11,18 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
-// backlog is the operations of one view that wait to be applied. Their bytes are kept where
-// snapshots are: while a large one comes, more may wait than the memory should hold.
+// backlog holds the operations of one view that wait to be applied. Their bytes are kept where
+// snapshots are: while a large snapshot comes, more may wait than the memory should hold.
 type backlog struct {
 	bytes Bytes
 	size  int    // of bytes
-	tail  []byte // what follows, and is not in bytes yet
+	tail  []byte // the end, which is not in bytes yet
 	due   int    // the size of a tail that is moved to bytes
 	count int    // of the operations
-	// weight is what the operations count of Config.MaxQueued.
+	// weight is how much of Config.MaxQueued the operations take.
 	weight int
-	// What a node needs of operations that it does not apply: own is those that it waits
-	// for itself, and ordered, with Stored, says how far the senders' messages are.
+	// For a node that will not apply the operations: its own, for which callers may wait,
+	// and, with Stored, how far the messages of each sender are ordered.
 	own     []broadcast.Delivery
 	ordered []broadcast.Mark
 }
@@ -73,7 +73,7 @@ func Each(effects []Effect) iter.Seq2[*Effect, error] {
 	}
 }
 
-// Replay is operations that have waited for a state. One goroutine reads them, once.
+// Replay holds operations that have waited for a state. One goroutine reads them, once.
 type Replay struct {
 	from  *backlog
 	view  membership.ViewID // in which they are applied
@@ -151,7 +151,7 @@ func (m *Replica) overflows() bool {
 	return m.phase == settled && (m.queued > most || memory > m.cfg.MaxQueued)
 }
 
-// replay has the application apply what has waited.
+// replay has the application apply operations that have waited.
 func (m *Replica) replay(b *backlog, fresh bool) {
 	m.noteAll(b)
 	m.emit(Effect{Kind: ApplyAll, Replay: &Replay{b, m.view.ID, fresh, uint64(m.cfg.HashEvery)}})
@@ -165,7 +165,7 @@ func (m *Replica) drain() {
 	m.dropQueue()
 }
 
-// drainBefore applies what has waited since earlier views.
+// drainBefore applies the operations of earlier views that have waited.
 func (m *Replica) drainBefore() {
 	for _, b := range m.takeBefore() {
 		m.replay(b, false)
@@ -191,7 +191,7 @@ func (m *Replica) skipQueue() {
 	m.dropQueue()
 }
 
-// skipAll reports what this node waits for among operations that it will not apply.
+// skipAll reports this node's own among operations that it will not apply.
 func (m *Replica) skipAll(of []*backlog) {
 	for _, b := range of {
 		m.noteAll(b)

@@ -75,7 +75,7 @@ const (
 	MostHashEvery = 1 << 32
 )
 
-// LeastPayload is the least MaxPayload. It has room for a report at the begin of a view
+// LeastPayload is the least MaxPayload. It has room for a report at the beginning of a view
 // with one ancestor of the state, one whole and one partial snapshot. A larger payload
 // has room for up to 255 snapshots in each list, so that more transfers can continue, and
 // for up to 64 ancestors, so that fewer states must be merged.

@@ -46,7 +46,7 @@ const maxSystem = 1024
 // epochBytes is the size of the largest message with epochs.
 const epochBytes = 1 + viewBytes + 8 + 8 + 8 + 2 + maxSystem
 
-// epochs are what a member says at the begin of a view, before its report.
+// epochs are what a member says at the beginning of a view, before its report.
 type epochs struct {
 	now    uint64 // of the incarnation
 	system uint64 // the digest of its quorum system

@@ -32,8 +32,8 @@ func (m *Replica) Extent() Extent {
 	return e
 }
 
-// see notes the position of a delivery in the order. All members have what lies before a
-// regular Strict one, whoever sent it: lasts says when that is enough.
+// see notes the position of a delivery in the order. All members have everything before a
+// regular Strict one, whoever sent it; lasts says when that is enough.
 func (m *Replica) see(d *broadcast.Delivery) {
 	if d.Class != broadcast.ClassOrdered {
 		return

@@ -11,20 +11,20 @@ import (
 type Lineage struct {
 	Label Label
 	// End is where an incarnation left the state, if the label names the state there and
-	// not that at the begin of a view.
+	// not that at the beginning of a view.
 	End Name
-	// Line is what the state continues, oldest first. Without it, the state is merged
-	// with states that contain all of it.
+	// Line has the states that this one continues, oldest first. A state that is not in
+	// it is merged with this one, although this one may contain it.
 	Line []Ancestor
 	Rank uint64 // with a Quorum
 	Era  Era    // in which the state got its rank
 }
 
-// Ancestor is a state that another one continues: that at the begin of a view, and those
+// Ancestor is a state that another one continues: that at the beginning of a view, and those
 // at all positions through Reached in it.
 type Ancestor struct {
 	Label   Label
-	View    membership.ViewID // zero: at the begin only
+	View    membership.ViewID // zero: at the beginning only
 	Reached uint64
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
-// Label names the state of a branch at the begin of a view. Equal labels mean equal
+// Label names the state of a branch at the beginning of a view. Equal labels mean equal
 // states. A label is derived from the branch's history: the positions through which the
 // operations of views were applied, and the merges. The zero label names the initial state
 // of every application.
@@ -33,7 +33,7 @@ func digestOf(b []byte) (d Digest) {
 	return d
 }
 
-// Name names a state at an exact position: that of a branch at the begin of a
+// Name names a state at an exact position: that of a branch at the beginning of a
 // view, or, with View and Position, after the message at that position of the
 // view.
 type Name struct {

@@ -186,7 +186,7 @@ func lastsOnDisks(t testing.TB) {
 		w.store(1)
 		position, any := w.nodes[0].lasting()
 		require.True(t, any)
-		require.Zero(t, position, "but it does, since the state at the begin of the view does")
+		require.Zero(t, position, "but it does, since the state at the beginning of the view does")
 		strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
 		for range 3 {
 			w.perform(0, []Effect{{Kind: Broadcast, Options: strict, Payload: AppendOp(nil, []byte("c"))}})

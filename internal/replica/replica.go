@@ -17,7 +17,7 @@ type Replica struct {
 
 	// Kept across views.
 	standing Standing
-	lineage  Lineage // of the state at the view's begin, or of the awaited state
+	lineage  Lineage // of the state at the view's beginning, or of the awaited state
 	// ordered says, with Stored, how far each sender's messages had been ordered when the
 	// view began, and at the last operation that was applied or is part of an awaited
 	// state.
@@ -27,8 +27,8 @@ type Replica struct {
 	basedAt uint64  // the position of the last operation in it, if it is from the middle of a view
 	old     Earlier // Pending: the state that the application has while it waits
 	yielded bool    // its end was reported
-	// remembers says, with a Quorum, that nothing that lasts and counts on this node is
-	// unknown to it.
+	// remembers says, with a Quorum, that this node knows everything that lasts and counts
+	// on it.
 	remembers bool
 	promised  uint64     // the largest rank of a view that this node saw settled
 	queue     []*backlog // operations that wait to be applied, by view
@@ -44,9 +44,9 @@ type Replica struct {
 	phase      phase
 	declared   bool   // an operator has said that the view need not wait
 	ops        bool   // an operation has been delivered
-	last       uint64 // its position
-	reached    uint64 // the last position at which it is the same for all who got that far
-	flushed    bool   // nothing later is
+	last       uint64 // the position of the last one
+	reached    uint64 // the last position at which all members that got as far have the same state
+	flushed    bool   // the operations behind reached may differ between members
 	before     int    // how many parts of queue are of earlier views
 	overflowed bool   // the queue was dropped, and nothing is kept until the marker
 	reports    []*report
@@ -61,7 +61,7 @@ type Replica struct {
 	retryAt    timed.Instant // when this node offers again to make snapshots
 	resumeAt   timed.Instant // when this node asks again for pieces that it could not keep
 	seen       uint64        // the position of the last delivery in the order
-	whole      uint64        // one more than that of the last that all members have, as lasts demands
+	whole      uint64        // one more than the last position that all members have, as lasts demands
 	holders    timed.Set     // with a Quorum: members that have said so far that they have the state
 	ready      timed.Set     // members that hold all inputs of the merge
 	saidReady  bool
@@ -165,7 +165,7 @@ func (m *Replica) turn(now timed.Instant, out []Effect, f func()) []Effect {
 	return out
 }
 
-// HandleInstalled takes the begin of a view, after all deliveries of the view before
+// HandleInstalled takes the beginning of a view, after all deliveries of the view before
 // it. base is how far each sender's messages had been ordered before.
 func (m *Replica) HandleInstalled(now timed.Instant, v *membership.View, base []broadcast.Mark, out []Effect) []Effect {
 	return m.turn(now, out, func() {

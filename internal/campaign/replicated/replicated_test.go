@@ -51,8 +51,8 @@ var regressions = []struct {
 	seed uint64
 }{
 	{"a process starts again and meets a sender that does not know that it was ordered", Options{Disks: true}, 584},
-	{"a disk has the begin of a view, under its rank", Options{Disks: true, Quorum: true}, 1253},
-	{"a disk has the begin of a view, under its rank", Options{Disks: true, Quorum: true}, 3511},
+	{"a disk has the beginning of a view, under its rank", Options{Disks: true, Quorum: true}, 1253},
+	{"a disk has the beginning of a view, under its rank", Options{Disks: true, Quorum: true}, 3511},
 	{"a piece of a snapshot overtakes the offer to make it", Options{Disks: true}, 490},
 }
 

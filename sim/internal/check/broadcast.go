@@ -158,7 +158,7 @@ func (c *Broadcasts) decided(id membership.ViewID, d *broadcast.Decision) {
 	}
 }
 
-// Installed checks the begin of a view at a node.
+// Installed checks the beginning of a view at a node.
 func (c *Broadcasts) Installed(inc timed.Incarnation, v *membership.View) {
 	n := c.nodes[inc]
 	if n.view != nil {

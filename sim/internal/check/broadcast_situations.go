@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// begins counts the situations at the begin of a view.
+// begins counts the situations at the beginning of a view.
 func (c *Broadcasts) begins(n *member, v *membership.View) {
 	for _, id := range n.mine {
 		if m := c.Sent[id]; m != nil && !m.Outcome {

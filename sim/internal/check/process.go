@@ -49,7 +49,7 @@ func (c *Checker) Crashed(n *Process) {
 	c.Live.changed()
 }
 
-// Started records the begin of an incarnation.
+// Started records the beginning of an incarnation.
 func (c *Checker) Started(n *Process) {
 	if c.Claims[n.Index].bound > c.Now {
 		c.Sometimes(situation.RestartedEarly)
