@@ -126,36 +126,28 @@ func (h *holder) latest(t testing.TB) (list []string) {
 	return list
 }
 
-// replicate starts a node with a replica of an application.
+// start starts a node with a replica of an application.
 func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *holder {
 	t.Helper()
 	n, err := failaware.Start(context.Background(), cfg)
 	require.NoError(t, err)
 	h := &holder{app: app}
 	c.OnEvent = func(e replicate.Event) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
 		switch e := e.(type) {
 		case replicate.Restored:
 			h.restored.Add(1)
 		case replicate.Merged:
-			h.mu.Lock()
 			h.merges = append(h.merges, e)
-			h.mu.Unlock()
 		case replicate.Begun:
-			h.mu.Lock()
 			h.begun = append(h.begun, e)
-			h.mu.Unlock()
 		case replicate.Hanging:
-			h.mu.Lock()
 			h.hangs = append(h.hangs, e)
-			h.mu.Unlock()
 		case replicate.AwaitsMemory:
-			h.mu.Lock()
 			h.awaits = append(h.awaits, e)
-			h.mu.Unlock()
 		case replicate.Differs:
-			h.mu.Lock()
 			h.differs = append(h.differs, e.String())
-			h.mu.Unlock()
 		case replicate.Diverged, replicate.Corrupt:
 			t.Errorf("node %v: %v", cfg.ID, e)
 		}
