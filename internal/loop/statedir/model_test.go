@@ -62,12 +62,7 @@ func playModel(t testing.TB, r *rand.Rand) {
 			open, closed = nil, d
 		case 5:
 			if closed != nil {
-				require.Error(t, closed.Count())
-				_ = closed.ReserveViews(model.Views + 1) // an error, unless it is reserved
-				require.Error(t, closed.WriteEpoch(&epoch.State{Epoch: 2, System: "majority:1"}))
-				require.NoError(t, closed.Lower(0))
-				require.NoError(t, closed.KeepMembers([]Member{{ID: 9}}))
-				require.Error(t, closed.Discard())
+				useClosed(t, closed, model.Views+1)
 				closed = nil
 			}
 		case 6:
@@ -86,6 +81,16 @@ func playModel(t testing.TB, r *rand.Rand) {
 	if open != nil {
 		require.NoError(t, open.Close())
 	}
+}
+
+// useClosed calls methods of a closed directory, which must write nothing.
+func useClosed(t testing.TB, d *Dir, sequence uint64) {
+	require.Error(t, d.Count())
+	_ = d.ReserveViews(sequence) // an error, unless it is reserved
+	require.Error(t, d.WriteEpoch(&epoch.State{Epoch: 2, System: "majority:1"}))
+	require.NoError(t, d.Lower(0))
+	require.NoError(t, d.KeepMembers([]Member{{ID: 9}}))
+	require.Error(t, d.Discard())
 }
 
 // further returns where the epoch is when it is written next.
