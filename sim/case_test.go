@@ -19,7 +19,7 @@ func TestCasesKeepEverything(t *testing.T) {
 	custom := timed.LAN()
 	custom.Expires += time.Millisecond
 	for seed, opt := range []Options{{}, {Roughness: 4, Nodes: 7, Mode: leader.Strict, RankBy: leader.ByID}, {BrokenClocks: true, Codec: true},
-		{Timing: custom}, {Timing: timed.WAN(), Duration: time.Minute}} {
+		{Timing: custom}, {Timing: timed.WAN(), Duration: time.Minute}, {Restless: true, Unequal: true, Resolution: time.Microsecond}} {
 		want, err := Run(uint64(seed+1), opt)
 		require.NoError(t, err)
 		c, err := CaseOf(uint64(seed+1), opt)

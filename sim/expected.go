@@ -34,6 +34,10 @@ func needs(s situation.Kind, o *Options) bool {
 	switch s {
 	case situation.PeerUnlisted, situation.CameMinutesLate:
 		return false // random faults do neither
+	case situation.EqualStamps, situation.RequestAhead, situation.VoteAhead:
+		return false // only clocks that are coarse for their timing show it in a few hundred seeds
+	case situation.ResignedUnseen, situation.ResignedAtOnce, situation.RequestOvertaken, situation.CommitOvertaken, situation.LedOften, situation.LeaderLeft:
+		return o.Restless && o.Nodes >= 2
 	case situation.ClockFaulty, situation.BlamedItself:
 		return o.BrokenClocks
 	case situation.HeldBack:
@@ -74,7 +78,7 @@ func needsBroadcast(s situation.Kind, o *Options) bool {
 	switch {
 	case b == nil || b.Quiet: // applications broadcast in their own way
 		return false
-	case s == situation.CastAbsentTwice, s == situation.CastFullFrozen:
+	case s == situation.CastAbsentTwice, s == situation.CastFullFrozen, s == situation.CastEqualStamps:
 		return false // few worlds get there
 	case s == situation.CastWindowFull, s == situation.CastSlow, s == situation.CastSlowLeft:
 		return true

@@ -243,7 +243,7 @@ func (w *World) heal(f *fault.Fault) {
 		// Peers remember a broken clock or a double use of an id until the incarnation ends:
 		// the node might still stop because of a rival that has ended. One that other
 		// clocks made wait is started anew.
-		if n.clockBroken || n.held || w.check.UsedTwice(n.proc.ID) {
+		if n.clockBroken || n.held || w.check.UsedTwice(n.proc.ID) || w.leaving(n) {
 			w.crash(n)
 		}
 		if n.clockBroken {

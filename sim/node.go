@@ -31,6 +31,7 @@ type Node struct {
 	wakeAt       int64
 	wakeTicket   int32
 	armedFor     timed.Instant // the deadline that wakeAt serves
+	again        int           // turns in a row after which it was due at once
 	restarted    int64         // true time of the last start
 	unlisted     timed.Set     // nodes that are off the list of peers
 	listed       int64         // true time of the last change of that

@@ -60,6 +60,10 @@ type Options struct {
 	// Shared adds random faults that strike all nodes at once: all processes are slow or
 	// stopped, all machines suspended, all clocks bent alike.
 	Shared bool
+	// Restless has leaders give up their leads again and again, just after they have won
+	// them, and while their proposals and views are on the way. Some name a successor, and
+	// some leave and come back.
+	Restless bool
 	// Resolution is that of the hardware clocks, whose readings are multiples of it.
 	// Default: a nanosecond; at most [MaxResolution].
 	Resolution time.Duration

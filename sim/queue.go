@@ -16,6 +16,7 @@ const (
 	reads                   // node reads its socket
 	resumes                 // node's next incarnation may begin
 	decides                 // draft arg of node's application becomes an edict
+	retires                 // node gives up its lead
 )
 
 // event is a scheduled event. Events are ordered by time, and simultaneous ones by

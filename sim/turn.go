@@ -9,6 +9,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
+// mostAgain is how often in a row a node may be due again at once: an effect of a turn may
+// make something due that the turn has looked at before.
+const mostAgain = 4
+
 // wake lets a node look at its timers.
 func (w *World) wake(e event) {
 	n := w.nodes[e.node()]
@@ -42,7 +46,13 @@ func (w *World) wake(e event) {
 	if w.opt.Trace != nil {
 		w.trace(n, "timeout")
 	}
-	w.after(n, now, n.proc.Stack.HandleTimeout(now, w.out[:0]))
+	out := n.proc.Stack.HandleTimeout(now, w.out[:0])
+	if due := n.proc.Stack.Deadline(); due > now {
+		n.again = 0
+	} else if n.again++; n.again > mostAgain {
+		w.check.Fail("idle", &n.proc, "is due at once after each of %d turns", n.again)
+	}
+	w.after(n, now, out)
 	if w.global != nil {
 		w.verifies(n)
 	}
@@ -93,6 +103,9 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 	}
 	if w.record != nil {
 		w.recordClaims(n)
+	}
+	if w.restless != nil && n.proc.Up && !n.proc.Upset && w.moves(n, now) {
+		return
 	}
 	if w.check.Quit == &n.proc {
 		w.check.Quit = nil

@@ -61,6 +61,7 @@ type World struct {
 	post     *post     // nil unless addresses matter
 	change   *changing // nil where it is not replaced
 	meter    *roundsMeter
+	restless *restless // nil where leaders keep their leads
 }
 
 // Counters counts the events of a run.
@@ -95,6 +96,7 @@ func newWorldOf(seed uint64, opt Options, s fault.Schedule) *World {
 		w.check.FollowGlobal(w.global.system, w.global.counts)
 	}
 	w.change = w.newChanging()
+	w.restless = newRestless(seed, &opt)
 	if s.Servers != nil {
 		w.external = w.newExternal(s.Servers)
 	}
@@ -147,6 +149,8 @@ func (w *World) step() bool {
 		w.reads(e)
 	case decides:
 		w.decide(e)
+	case retires:
+		w.retire(e)
 	}
 	w.endEvent()
 	return w.failed == nil

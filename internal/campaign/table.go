@@ -15,7 +15,7 @@ import (
 // Table returns the campaigns. A name describes the main trait of the worlds, and the
 // differences from the usual: five nodes, mode available, rank stable, preset lan.
 func Table() []Campaign {
-	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), quorums(), epochs(), uneven(), changes(), states())
+	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), quorums(), epochs(), uneven(), restless(), coarse(), changes(), states())
 }
 
 // Roughness of the worlds.
@@ -29,6 +29,16 @@ var (
 	servers = &fault.Servers{}
 	cast    = &sim.Broadcast{}
 	walls   = &sim.Broadcast{WrongWalls: true}
+
+	// loose is the preset lan for clocks that are a hundred times as bad.
+	loose = timed.Timing{MaxDrift: timed.MaxDrift, OneWayTimeout: 4900 * time.Microsecond, FastThreshold: 13 * time.Millisecond,
+		SchedulingDelay: 5 * time.Millisecond, ElectionPeriod: 25 * time.Millisecond, KeepalivePeriod: 25 * time.Millisecond,
+		Expires: 100 * time.Millisecond, LockTime: 90 * time.Millisecond, MaxLockTime: 90 * time.Millisecond}
+
+	// fine is a timing in which a step of the clocks is long.
+	fine = timed.Timing{MaxDrift: timed.LAN().MaxDrift, OneWayTimeout: 20 * time.Microsecond, FastThreshold: 50 * time.Microsecond,
+		SchedulingDelay: 15 * time.Microsecond, ElectionPeriod: 100 * time.Microsecond, KeepalivePeriod: 100 * time.Microsecond,
+		Expires: 400 * time.Microsecond, LockTime: 340 * time.Microsecond, MaxLockTime: 340 * time.Microsecond}
 )
 
 // seldom are the situations that a few hundred seeds reach a few times. The
@@ -184,6 +194,27 @@ func uneven() []Campaign {
 		Campaign{Name: "uneven-broken-clocks", Purpose: "unequal settings, shared faults, clocks that leave ρ",
 			Options: with(func(o *sim.Options) { o.BrokenClocks, o.Resolution = true, 0 }), Check: 5, Test: 100, Long: 2, Rare: seldom},
 	)
+}
+
+// restless returns the campaigns whose leaders give up their leads again and again, with
+// what they have asked for, proposed and committed on the way.
+func restless() []Campaign {
+	all := sim.Options{Roughness: moderate, Restless: true}
+	return append(
+		fourfold(Campaign{Name: "restless", Purpose: "leaders that resign again and again", Options: all, Check: 5, Test: 100, Long: 4, Rare: seldom}),
+		Campaign{Name: "restless-varied", Purpose: "leaders that resign again and again, all that a world can have", Options: all, Vary: varyRestless,
+			Check: 24, Test: 144, Long: 4,
+			Reach: names(situation.ResignedUnseen, situation.ResignedAtOnce, situation.RequestOvertaken, situation.CommitOvertaken, situation.LedOften, situation.LeaderLeft)})
+}
+
+// coarse returns the campaigns whose clocks are coarse for their timing, so that much
+// happens at one reading.
+func coarse() []Campaign {
+	return []Campaign{{Name: "drifting", Purpose: "clocks that drift by up to one percent, all that a world can have",
+		Options: sim.Options{Timing: loose}, Vary: varyCoarse, Check: 12, Test: 96, Long: 4,
+		Reach: names(situation.LeaseExpired, situation.HandedOver, situation.MergedTwo)}, {Name: "coarse", Purpose: "clocks that show one time again and again, all that a world can have",
+		Options: sim.Options{Timing: fine, Resolution: sim.MaxResolution}, Vary: varyCoarse, Check: 24, Test: 144, Long: 4,
+		Reach: names(situation.EqualReadings, situation.EqualStamps, situation.RequestAhead, situation.VoteAhead, situation.ResignedAtOnce, situation.CastEqualStamps)}}
 }
 
 // changes returns the campaigns of views that change while much is under way.

@@ -78,6 +78,41 @@ func varyEven(seed uint64, o *sim.Options) {
 	}
 }
 
+// features chooses what else a world has: nothing, quorums, epochs, a broadcast, or collated
+// replies.
+func (c *choices) features(o *sim.Options) {
+	switch c.next(6) {
+	case 1:
+		o.Quorum = sim.RandomQuorum
+	case 2:
+		o.Quorum, o.Epochs = sim.RandomQuorum, true
+	case 3:
+		o.Broadcast = cast
+	case 4:
+		o.Collation = tree
+	case 5:
+		o.Broadcast, o.Quorum, o.Unequal = cast, sim.RandomQuorum, true
+	}
+}
+
+// varyRestless has two to seven nodes in all modes and ranks with all features in 24 seeds.
+func varyRestless(seed uint64, o *sim.Options) {
+	c := choices(seed - 1)
+	c.modes(o)
+	c.features(o)
+	o.Nodes, o.Codec, o.Roughness = 2+int(seed/5%6), seed%5 == 0, [...]float64{0.3, 1, moderate}[seed%3]
+}
+
+// varyCoarse has two to seven nodes in all modes and ranks with all features, with leaders
+// that keep their leads and with restless ones, in 48 seeds.
+func varyCoarse(seed uint64, o *sim.Options) {
+	c := choices(seed - 1)
+	c.modes(o)
+	c.features(o)
+	o.Restless, o.Duration = c.next(2) == 0, 200*o.Timing.Expires
+	o.Nodes, o.Codec, o.Roughness = 2+int(seed/5%6), seed%5 == 0, [...]float64{0.3, 1, moderate}[seed%3]
+}
+
 // varyLate has two to seven nodes in all modes and ranks. Some packets come up to minutes
 // late, once more or for the first time, and nodes forget peers for a while. A stable period
 // ends faults, so they begin again and again.

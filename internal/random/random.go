@@ -32,6 +32,7 @@ const (
 	Walls
 	Settings
 	Shared
+	Restless
 )
 
 // Stream is a source of random numbers. A copy continues the same stream.

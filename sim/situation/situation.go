@@ -53,6 +53,15 @@ const (
 	EqualReadings                      // a clock showed the same in two turns
 	PeerUnlisted                       // a node forgot a peer that it heard, and learnt of it again
 	CameMinutesLate                    // a packet came a minute late or later
+	EqualStamps                        // two packets of a peer had one stamp
+	RequestAhead                       // a request was numbered ahead of the clock, as a second one at one reading
+	VoteAhead                          // a vote was stamped ahead of the clock
+	ResignedUnseen                     // a resignation came before the view that it gives up
+	ResignedAtOnce                     // a leader gave up its view at the reading of its last request
+	RequestOvertaken                   // a request came after its sender's resignation
+	CommitOvertaken                    // a view was announced after its leader's resignation had come
+	LedOften                           // an incarnation led for the eighth time
+	LeaderLeft                         // a leader left for good
 
 	// Those of a broadcast.
 	CastUndelivered  // a view began with own messages of the old one undelivered
@@ -74,6 +83,7 @@ const (
 	CastFormerBoot   // messages of an earlier incarnation of a member came
 	CastAbsentTwice  // an absent node had positions of two incarnations
 	CastFullFrozen   // a window was full while a view changed
+	CastEqualStamps  // two senders' messages had one stamp
 
 	// Those of global leadership.
 	LocalBesideGlobal // somebody leads a part of the group while another leads globally
@@ -106,13 +116,16 @@ var situationNames = [Count]string{
 	"a process gave shorter votes than one before it", "a request asked for a shorter lock",
 	"a packet went in an older version", "all machines slept at once", "a clock showed the same twice",
 	"a peer was off a list and on it again", "a packet came a minute late",
+	"two packets had one stamp", "a request was numbered ahead of the clock", "a vote was stamped ahead of the clock",
+	"a resignation came before its view", "a leader resigned at the reading of its request", "a request came after a resignation",
+	"a view was announced after its resignation", "an incarnation led for the eighth time", "a leader left",
 	"a view began with messages undelivered", "a delivery was transitional", "a message was ordered elsewhere",
 	"a message was asked for", "a fragment was asked for", "a window was full", "a message was refused for want of a quorum",
 	"an application was slow", "a slow consumer left", "views met that had both ordered messages",
 	"a decider crashed with its decision under way", "a flush brought ordered messages", "a flush brought unordered messages",
 	"a stamp was too far ahead",
 	"messages of a former view came", "a part of a former view change came", "messages of a member's earlier incarnation came",
-	"an absent node had two positions", "a window was full while a view changed",
+	"an absent node had two positions", "a window was full while a view changed", "messages of two senders had one stamp",
 	"one led locally while another led globally", "a global lease ended before the local one",
 	"an answer was good beyond the lead that it was about",
 	"an epoch began", "a forced epoch began", "a leader repeated another's proposal", "edicts of two epochs were compared",

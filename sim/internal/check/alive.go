@@ -14,6 +14,7 @@ import (
 type hearing struct {
 	direct int64 // when a fast packet came
 	told   int64 // when the peer surely ran, as others told
+	order        // of its packets
 }
 
 // checkVouched checks the word of a leader for the members of the view that it renews: each

@@ -349,12 +349,15 @@ func (c *Broadcasts) checkTimed(n *member, d *broadcast.Delivery) {
 	if d.Stamp < p.Stamp || d.Stamp == p.Stamp && d.Sender < p.Sender {
 		c.fail("timed", n.inc.Node, "delivers %v of %d after %v of %d", d.ID, d.Stamp, p.ID, p.Stamp)
 	}
+	if d.Stamp == p.Stamp && d.Sender != p.Sender {
+		c.sometimes(situation.CastEqualStamps)
+	}
 	a, b := c.Sent[p.ID], c.Sent[d.ID]
 	if a == nil || a.timeline != b.timeline || p.Deviation == clocksync.UnknownBound || d.Deviation == clocksync.UnknownBound {
 		return
 	}
 	late := a.At - b.At // positive: the wrong way round
-	if allowed := int64(p.Deviation+d.Deviation) + int64(c.drift.Slack(time.Duration(late), 2)); late > allowed {
+	if allowed := int64(p.Deviation+d.Deviation) + int64(c.drift.Slack(time.Duration(late), 2)) + 2*c.of.Resolution; late > allowed {
 		c.fail("timed", n.inc.Node, "delivers %v before %v, sent %d ns earlier; the stamps allow %d", p.ID, d.ID, late, allowed)
 	}
 }

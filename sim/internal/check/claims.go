@@ -11,6 +11,7 @@ import (
 // its hardware clock; the fields of type int64 are the same in true time.
 type Claims struct {
 	Leading    bool
+	leads      int // of the incarnation
 	expiration timed.Instant
 	LeadUntil  int64
 	Support    timed.Set

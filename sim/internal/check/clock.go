@@ -64,8 +64,9 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 	if !current {
 		return
 	}
+	h := &c.heard[c.pair(n, p)]
+	c.cameInOrder(n, &h.order, f.Packet)
 	if d.Fast {
-		h := &c.heard[c.pair(n, p)]
 		h.direct = max(h.direct, f.Received)
 	}
 	if n.Stack.Datagram().Alive(now).Has(from) {

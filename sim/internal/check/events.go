@@ -21,6 +21,9 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 		c.Counts.Elections++
 		c.LeadChanges++
 		c.turns(n, &c.Claims[n.Index].told, true)
+		if c.Claims[n.Index].leads++; c.Claims[n.Index].leads == mostLeads {
+			c.Sometimes(situation.LedOften)
+		}
 		c.Live.changed()
 	case stack.EventLeadLost:
 		c.LeadChanges++

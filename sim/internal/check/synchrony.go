@@ -12,6 +12,9 @@ import (
 // way.
 func (l *liveness) endClocks() {
 	c := l.c
+	if 2*int64(c.Timing.MaxDrift) > clocksync.DefaultMaxSlew {
+		return // the clock cannot slew as fast as hardware clocks drift apart
+	}
 	most := clocksync.DefaultStepThreshold + 2*c.Timing.FastThreshold
 	for _, b := range l.blocks {
 		for id := range b.All() {

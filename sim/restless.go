@@ -1,0 +1,121 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/internal/random"
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/timed"
+)
+
+// restless is the state of a world whose leaders give up their leads again and again, just
+// after they have won them, and while their proposals and views are on the way. So a node
+// leads often, and resignations overtake what they give up.
+type restless struct {
+	rand  random.Stream
+	often float64 // the share of moments that a leader gives up its lead at
+	seen  []moment
+}
+
+// moment is what a process did by the end of its last turn.
+type moment struct {
+	boot                timed.BootID
+	leads, leaves       bool
+	proposal, committed *membership.View
+	request             timed.Instant
+}
+
+// Shares of the actions of restless leaders.
+const (
+	namingRestless = 0.7  // name a successor
+	leavingMoments = 0.03 // have the node leave, and come back
+	askingMoments  = 0.1  // of the moments that are only another request
+	atOnce         = 0.25 // act at the same reading of the clock
+)
+
+// newRestless returns nil where leaders keep their leads.
+func newRestless(seed uint64, opt *Options) *restless {
+	if !opt.Restless {
+		return nil
+	}
+	r := &restless{rand: random.New(seed, random.Restless)}
+	r.often = r.rand.LogUniform(0.03, 0.5)
+	return r
+}
+
+// of returns the moment of the present incarnation of a process.
+func (r *restless) of(n *Node) *moment {
+	for len(r.seen) <= n.proc.Index {
+		r.seen = append(r.seen, moment{})
+	}
+	m := &r.seen[n.proc.Index]
+	if m.boot != n.proc.Boot {
+		*m = moment{boot: n.proc.Boot}
+	}
+	return m
+}
+
+// moves looks at a process after its turn, and has it give up its lead soon, now and then.
+// It reports whether the process has left.
+func (w *World) moves(n *Node, now timed.Instant) (left bool) {
+	r, el, mb := w.restless, n.proc.Stack.Election(), n.proc.Stack.Membership()
+	m := r.of(n)
+	last := *m
+	m.leads, m.proposal, m.committed, m.request = el.Leads(now), mb.Proposal(), mb.Committed(), el.LastRequest()
+	if m.leaves {
+		return w.leaves(n, now)
+	}
+	often := 0.0
+	switch {
+	case m.leads && !last.leads, m.proposal != nil && m.proposal != last.proposal, m.committed != nil && m.committed != last.committed:
+		often = r.often
+	case m.leads && m.request != last.request:
+		often = askingMoments * r.often
+	}
+	if !w.stable && r.rand.Chance(often) {
+		delay := int64(0)
+		if !r.rand.Chance(atOnce) {
+			delay = r.rand.Below(int64(2 * w.opt.Timing.FastThreshold))
+		}
+		w.schedule(w.now+delay, retires, n.proc.Index, 0)
+	}
+	return false
+}
+
+// retire has a process give up its lead, or leave.
+func (w *World) retire(e event) {
+	r, n := w.restless, w.nodes[e.node()]
+	if w.stable || !n.hasStack() || n.proc.Upset || n.stalledUntil > w.now {
+		return
+	}
+	now := n.tick(w.now)
+	switch m := r.of(n); {
+	case m.leaves || !n.proc.Stack.Leads(now):
+	case n.proc.Index < w.opt.Nodes && r.rand.Chance(leavingMoments):
+		m.leaves = true
+		w.after(n, now, n.proc.Stack.Leave(now, w.out[:0]))
+	case r.rand.Chance(namingRestless):
+		to := timed.NodeID(1 + r.rand.Below(int64(w.opt.Nodes)))
+		w.after(n, now, n.proc.Stack.HandOver(now, to, w.out[:0]))
+	default:
+		w.after(n, now, n.proc.Stack.Resign(now, w.out[:0]))
+	}
+}
+
+// leaves ends a process that leaves once nothing binds others to it. It comes back later.
+func (w *World) leaves(n *Node, now timed.Instant) (left bool) {
+	if !n.proc.Stack.Left(now) {
+		return false
+	}
+	w.check.Left(&n.proc)
+	d := time.Duration(w.restless.rand.LogUniform(0.01, 5) * float64(w.opt.Timing.Expires))
+	w.faults = append(w.faults, fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.proc.ID, For: d})
+	w.beginFault(int32(len(w.faults) - 1))
+	return !n.proc.Up
+}
+
+// leaving reports whether a process is about to leave.
+func (w *World) leaving(n *Node) bool {
+	return w.restless != nil && n.proc.Up && w.restless.of(n).leaves
+}
