@@ -20,6 +20,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ForgetTimelines":      readingsHold,
 		"LeaderJumps":          leaderGoesOn,
 		"BendForeseenExactly":  bendsComeLate,
+		"BendJustOver":         bendsComeLate,
 		"ExternalAroundLeap":   leapSecond,
 		"SilentFalsetickers":   falsetickerIsNamed,
 		"JudgeIgnoresUTC":      heldReadings,

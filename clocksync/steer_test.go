@@ -119,20 +119,30 @@ func bendsKeep(t testing.TB, longer time.Duration) {
 	require.NotZero(t, line.Rate, "it does follow")
 }
 
-// The deviation covers a bend as late as the offset allows.
+// The deviation covers a bend as early and as late as the offset allows, also one that may
+// have come already.
 func TestBendsComeWhenTheyCome(t *testing.T) { bendsComeLate(t) }
 
 func bendsComeLate(t testing.TB) {
+	const width, step = 2 * time.Millisecond, 100 * time.Microsecond
 	_, line := leader(t, 1, wall)
-	line.Rate, line.Next = -DefaultMaxSlew, DefaultMaxSlew
-	line.Bend = start.Add(1500 * time.Microsecond)
-	f := New(config(2), start, wall+Time(6*time.Millisecond))
-	f.NoteShared()
-	// The leader's clock equals the follower's at one end of the interval.
-	f.HandleLine(start, &line, 0, 2*time.Millisecond, nil)
-	for at := start; at < start.Add(10*time.Millisecond); at = at.Add(100 * time.Microsecond) {
-		r := f.Read(at)
-		require.LessOrEqual(t, r.Time.Sub(line.At(at)).Abs(), r.Deviation, at.Sub(start))
+	for bend := -2 * width; bend <= 2*width; bend += step {
+		line.Bend = start.Add(bend)
+		for _, rate := range []int64{-DefaultMaxSlew, DefaultMaxSlew} {
+			line.Rate, line.Next = rate, -rate
+			// The leader's clock equals the follower's at one end of the interval.
+			for _, lo := range []time.Duration{0, -width} {
+				f := New(config(2), start, wall+Time(6*time.Millisecond))
+				f.NoteShared()
+				f.HandleLine(start, &line, lo, lo+width, nil)
+				for at := start; at < start.Add(3*width); at = at.Add(step) {
+					r := f.Read(at)
+					if off := r.Time.Sub(line.At(at)).Abs(); off > r.Deviation {
+						t.Fatalf("%v after the line, with a bend at %v: off by %v, and the deviation is %v", at.Sub(start), bend, off, r.Deviation)
+					}
+				}
+			}
+		}
 	}
 }
 

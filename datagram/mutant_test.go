@@ -14,6 +14,7 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "datagram", map[string]func(testing.TB){
 		"OldHearing":          overtakenHearing,
+		"EqualStampIsOld":     aliveByTheLast,
 		"LateRefusals":        refusalsWithoutRival,
 		"SuspicionRemembered": suspicionEnds,
 		"RefusersAccept":      eachCountsOnce,

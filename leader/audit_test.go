@@ -32,6 +32,11 @@ func audits(t testing.TB) {
 			e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
 			e.freed(now, e.cfg.Self)
 		},
+		"an answer that outlasts": func(e *Election, now timed.Instant) {
+			e.Vouch(now)
+			e.Abdicate(now, Outranked, nil)
+			e.unlock(now)
+		},
 		"lead without this node's own vote": func(e *Election, _ timed.Instant) { e.lockedUntil, e.audit.until = e.expiration-1, 0 },
 		"outside its support set":           func(e *Election, _ timed.Instant) { e.support = timed.SetOf(2) },
 		"outlasts this node's":              func(e *Election, _ timed.Instant) { e.global = &globalLead{until: e.lockedUntil + 1} },

@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"IntroduceFirst":     gossips,
 		"IntroduceForEver":   greets,
 		"IntroduceForgets":   greets,
+		"IntroduceSpins":     nothingStaysDue,
 		"IntroduceRemembers": greets,
 		"IntroduceSteadily":  tellsNewcomers,
 		"JoinSeldomAlone":    seeks,

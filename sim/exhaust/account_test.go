@@ -93,6 +93,8 @@ var survivors = map[string]string{
 	"SilentDistrust":      "all clocks keep ρ",
 	"TwinsAtOnce":         "packets have no counters",
 	"KeepPairsOverBoot":   "a restarted node keeps its hardware clock, with which old pairs are right",
+	"EqualStampIsOld":     "costs availability only",
+	"BendJustOver":        "without references no leader announces a rate",
 	"WaitStaysDue":        "costs time only",
 	"OldHearing":          "fast messages all take one tick, so that none overtakes another",
 	"LateRefusals":        "one restart causes refusals for too short a time, late ones included",
