@@ -74,6 +74,27 @@ func sharedEnds(t testing.TB) {
 
 func TestTheStateThatGotFurthestContinues(t *testing.T) { sharedEnds(t) }
 
+// An incarnation without operations leaves its state as it was: others that continue it are
+// known to contain it.
+func idleEnd(t testing.TB) {
+	w := newWorld(2, Config{})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.only(1, "b")
+	for i := range 2 {
+		w.renew(i, 1)
+	}
+	w.install(0)
+	w.run(10 * time.Millisecond)
+	w.renew(0, 2)
+	w.install(0, 1)
+	w.run(10 * time.Millisecond)
+	all(t, w, "ab", 0, 1)
+	quiet(t, w)
+}
+
+func TestAnIdleIncarnationLeavesItsStateAsItWas(t *testing.T) { idleEnd(t) }
+
 // A node that comes back with an earlier state gets that of the others, which contains it.
 func TestAnEarlierStateThatOthersContinueIsNotMerged(t *testing.T) {
 	for _, cfg := range []Config{{}, {Quorum: majority(1, 2, 3)}} {

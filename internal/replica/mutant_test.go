@@ -13,6 +13,7 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/replica", noti
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
 	"ReplicaHoldsOfAnyView":   holdersOfTheView,
+	"StoreIdleEndForgotten":   idleEnd,
 	"ReplicaForgetTentative":  tentative,
 	"ReplicaFullUnsettled":    fullAtOnce,
 	"ReplicaLabelOfTheWay":    skippedView,

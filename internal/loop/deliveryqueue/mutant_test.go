@@ -12,6 +12,7 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/loop/deliveryqueue", map[string]func(testing.TB){
 		"DeliveriesShrinkStaged":  shrinksLater,
+		"DeliveriesUnreadAll":     unreadKeepsOne,
 		"DeliveriesForgetReturns": func(t testing.TB) { accountedFor(t.(rapid.TB)) },
 	})
 }

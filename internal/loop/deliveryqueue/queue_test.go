@@ -52,6 +52,25 @@ func TestItemsPassFromTheLoopToTheConsumer(t *testing.T) {
 	loop.Wait()
 }
 
+// unreadKeepsOne gives items back unread. The application may still look at the one before.
+func unreadKeepsOne(t testing.TB) {
+	q := New(1<<20, false)
+	for range 3 {
+		it := q.Stage()
+		it.Kind, it.Message.Payload = Message, []byte("x")
+	}
+	q.Commit()
+	got, _, _ := q.Borrow(3)
+	q.Unread(2)
+	require.Equal(t, "x", string(got[0].Message.Payload))
+	require.EqualValues(t, 3*(1+itemOverhead), q.Backlog())
+	got, _, _ = q.Borrow(3)
+	require.Len(t, got, 2)
+	require.EqualValues(t, 2*(1+itemOverhead), q.Backlog())
+}
+
+func TestTheItemBeforeUnreadOnesIsKept(t *testing.T) { unreadKeepsOne(t) }
+
 // shrinksLater has the loop look at what was returned while items of its turn are staged in a
 // ring that has room for a burst. They come to the consumer all the same.
 func shrinksLater(t testing.TB) {

@@ -18,6 +18,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StorePositionsUnwritten": places,
 		"StorePositionsLate":      places,
 		"StorePositionsTruncated": places,
+		"OutcomesPrunedEarly":     everyCallerHears,
+		"SpoolHasGaps":            spoolsOn,
 		"StoreFullEnds":           snapshotWaits,
 		"StoreEarlyRecord":        storedInTurn,
 		"VerdictUnstored":         verdictsWait,

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,3 +65,52 @@ func TestOldVerdictsAreNotGiven(t *testing.T) {
 	require.Equal(t, failaware.NodeStopped, (<-c.Verdict).Unknown)
 	require.Len(t, o.Sent(last, messageID(9), nil, nil).Verdict, 1, "nobody would tell a caller that comes late")
 }
+
+// Whatever calls overlap, each gets the verdict on its message, whether that comes before
+// its id is known or after.
+func everyCallerHears(t testing.TB) {
+	type caller struct {
+		call, sequence uint64
+		told           bool
+		wait           *Wait
+	}
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		var o Outcomes
+		var sending, waiting []*caller
+		tell := func(c *caller) {
+			c.told = true
+			o.resolve(&broadcast.Delivery{ID: messageID(c.sequence)}, Verdict{Result: c.sequence})
+		}
+		last := uint64(0)
+		for range 300 {
+			switch i := r.IntN(4); {
+			case i == 0 && len(sending) < 5:
+				last++
+				sending = append(sending, &caller{call: o.Sending(), sequence: last})
+			case i == 1 && len(sending) > 0:
+				if c := sending[r.IntN(len(sending))]; !c.told {
+					tell(c)
+				}
+			case i == 2 && len(sending) > 0:
+				at := r.IntN(len(sending))
+				c := sending[at]
+				sending = append(sending[:at], sending[at+1:]...)
+				if c.wait = o.Sent(c.call, messageID(c.sequence), nil, nil); !c.told {
+					require.Empty(t, c.wait.Verdict)
+				}
+				waiting = append(waiting, c)
+			case i == 3 && len(waiting) > 0:
+				c := waiting[0]
+				waiting = waiting[1:]
+				if !c.told {
+					tell(c)
+				}
+				require.Len(t, c.wait.Verdict, 1, "seed %d: message %d", seed, c.sequence)
+				require.Equal(t, c.sequence, (<-c.wait.Verdict).Result)
+			}
+		}
+	}
+}
+
+func TestEveryCallerHears(t *testing.T) { everyCallerHears(t) }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 
@@ -52,8 +53,14 @@ func (s *Spool) NewBytes() replica.Bytes { return &spooled{spool: s} }
 type spooled struct {
 	spool  *Spool
 	memory replica.Memory
-	file   *os.File // nil: they are in memory
-	size   int64    // of the file
+	file   storage // nil: they are in memory
+	size   int64   // of the file
+}
+
+// storage is a file. Tests have one that fails.
+type storage interface {
+	io.ReaderAt
+	io.WriterAt
 }
 
 // Append implements [replica.Bytes].

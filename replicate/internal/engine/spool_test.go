@@ -24,12 +24,44 @@ func TestALargeSnapshotIsInAFile(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	require.Empty(t, b.memory)
-	discard(b.file)
+	discard(b.file.(*os.File))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
 	require.Error(t, b.Append([]byte("x")))
 }
+
+// half writes only half, until it is mended.
+type half struct {
+	storage
+	mended bool
+}
+
+func (h *half) WriteAt(p []byte, off int64) (int, error) {
+	if h.mended {
+		return h.storage.WriteAt(p, off)
+	}
+	n, _ := h.storage.WriteAt(p[:len(p)/2], off)
+	return n, io.ErrShortWrite
+}
+
+// What could not be written whole is no part of the bytes, and what follows stands in its
+// place.
+func spoolsOn(t testing.TB) {
+	b := NewSpool(t.TempDir(), 1).NewBytes().(*spooled)
+	require.NoError(t, b.Append([]byte("begin ")))
+	h := &half{storage: b.file}
+	b.file = h
+	require.ErrorIs(t, b.Append([]byte("lost")), io.ErrShortWrite)
+	h.mended = true
+	require.NoError(t, b.Append([]byte("end")))
+	got, err := io.ReadAll(io.NewSectionReader(b, 0, 100))
+	require.NoError(t, err)
+	require.Equal(t, "begin end", string(got))
+	discard(h.storage.(*os.File))
+}
+
+func TestASpoolGoesOnAfterAFault(t *testing.T) { spoolsOn(t) }
 
 func TestASpoolNamesItsDirectory(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
