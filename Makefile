@@ -72,9 +72,9 @@ race:
 # Every planted bug must be noticed; see docs/mutants.md.
 mutants:
 	$(GO) run ./internal/mutant/campaign $(MUTANTFLAGS)
-	$(PLANT) test -timeout 10m -run 'Noticed|Killed' ./datagram ./cmd/failaware-lab
-	$(PLANT) test -timeout 10m -run 'Mutant' ./sim/exhaust
-	$(PLANT) test -timeout 10m -run 'Shrink|Regressions' ./sim
+	$(PLANT) test -vet=off -timeout 10m -run 'Noticed|Killed' ./datagram ./cmd/failaware-lab
+	$(PLANT) test -vet=off -timeout 10m -run 'Mutant' ./sim/exhaust
+	$(PLANT) test -vet=off -timeout 10m -run 'Shrink|Regressions' ./sim
 
 # Thousands of small changes of the code, one at a time: which does no test notice? See
 # docs/internals/mutation.md. SWEEP has flags and packages.

@@ -56,7 +56,7 @@ func (b binaries) compile(ctx context.Context, overlay string, library bool) err
 			pkgs = append(pkgs, pkg)
 		}
 	}
-	args := append([]string{"test", "-c", "-o", filepath.Dir(b.of(pkgs[0])) + string(filepath.Separator)}, planted.Flags(overlay)...)
+	args := append([]string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", filepath.Dir(b.of(pkgs[0])) + string(filepath.Separator)}, planted.Flags(overlay)...)
 	cmd := exec.CommandContext(ctx, "go", append(args, pkgs...)...)
 	cmd.Dir, cmd.Stderr = b.root, os.Stderr
 	return cmd.Run()
@@ -78,8 +78,13 @@ type result struct {
 	check  string // that noticed the bug
 	seeds  uint64 // that were needed, or 0 for unit tests
 	took   time.Duration
-	output string // of the test, if it failed
+	cpu    time.Duration // of all processors, which other processes change little
+	output string        // of the test, if it failed
 }
+
+// garbage lets the heap of a kill, which has a few megabytes, grow to several times the
+// live data. With the usual 100 the collector runs hundreds of times a second.
+const garbage = "GOGC=800"
 
 // play runs the test of one kill in its own process.
 func (b binaries) play(ctx context.Context, k planted.Kill, first uint64, limit time.Duration) result {
@@ -94,9 +99,15 @@ func (b binaries) play(ctx context.Context, k planted.Kill, first uint64, limit 
 	}
 	cmd := exec.CommandContext(ctx, b.of(path.Join(planted.Module, k.Package)), args...)
 	cmd.Dir = filepath.Join(b.root, filepath.FromSlash(k.Package))
+	if os.Getenv("GOGC") == "" {
+		cmd.Env = append(os.Environ(), garbage)
+	}
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
 	r.took = time.Since(start)
+	if s := cmd.ProcessState; s != nil {
+		r.cpu = s.UserTime() + s.SystemTime()
+	}
 	r.read(out)
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 		out = append(out, err.Error()...)

@@ -109,9 +109,10 @@ func (l lines) row(r result) {
 		Package string  `json:"package"`
 		Test    string  `json:"test"`
 		Seconds float64 `json:"seconds"`
+		CPU     float64 `json:"cpu_seconds"`
 		Output  string  `json:"output,omitempty"`
 	}{r.Mutant.Name, r.Mutant.Layer, r.Mutant.Rule, r.killed, r.check, r.seeds, r.World, r.Package, r.Test,
-		r.took.Seconds(), r.output})
+		r.took.Seconds(), r.cpu.Seconds(), r.output})
 }
 
 func (l lines) end(s summary) {
