@@ -16,7 +16,7 @@ MINUTES ?= 3
 # are tested without the race detector, which would take minutes and find nothing. All
 # other packages are tested with it. A test of internal/shape guards the list.
 PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
-	./internal/campaign ./internal/campaign/replicated \
+	./internal/campaign ./internal/campaign/replicated ./internal/clocktrial \
 	./timed ./datagram ./leader ./leader/edict ./leader/epoch ./leader/quorum \
 	./membership ./clocksync ./broadcast ./internal/wire ./internal/stack ./internal/admit ./internal/introduce \
 	./internal/life ./internal/replica ./internal/keep ./internal/kv ./internal/session ./internal/random ./internal/enum ./internal/fields ./internal/durable ./internal/claim \

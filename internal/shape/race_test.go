@@ -15,7 +15,7 @@ import (
 
 // worlds lists the packages that run independent worlds side by side. The tests of
 // cmd/failaware-lab run such worlds with the race detector.
-var worlds = []string{"sim", "sim/lab"}
+var worlds = []string{"sim", "sim/lab", "internal/clocktrial"}
 
 // static lists the packages whose tests only look at the source and start programs.
 var static = []string{"internal/shape", "internal/thirdparty", "internal/mutant/planted"}
