@@ -23,6 +23,15 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 	./internal/svg ./internal/figure ./internal/cli \
 	./internal/shape ./internal/thirdparty ./internal/mutant ./internal/mutant/planted
 
+# The packages whose tests repeat less with the race detector (internal/race), which makes
+# nodes in virtual time twenty times as slow. They are tested in full without it, too. A
+# test of internal/shape guards this list as well.
+TWICE = . ./replicate ./replicate/internal/engine ./internal/journal
+
+# The packages whose tests take longest with the race detector begin first, so that no
+# processor idles at the end.
+LONGEST = ./replicate ./cmd/failaware ./cmd/failaware-lab .
+
 .PHONY: all demo check test lint unit short plain race mutants sweep gremlins fuzz sim sim-check sim-long chaos bench bench-compare peers build site release clean
 
 
@@ -64,10 +73,14 @@ short:
 	$(GO) test -vet=off -short ./...
 
 plain:
-	$(GO) test -vet=off -timeout 20m $(PLAIN)
+	$(GO) test -vet=off -timeout 20m $(PLAIN) $(TWICE) ./examples/fenced
 
+# Otherwise each process sleeps for a second at its end. An example imports no internal
+# package, but takes a number.
+race: export GORACE ?= atexit_sleep_ms=20
+race: export STALE_TRIES ?= 100
 race:
-	@plain=$$($(GO) list $(PLAIN)) && $(GO) list ./... | grep -vxF "$$plain" | xargs $(GO) test -vet=off -race -timeout 20m
+	@plain=$$($(GO) list $(PLAIN)) && $(GO) list ./... | grep -vxF "$$plain" | xargs $(GO) test -vet=off -race -timeout 20m $(LONGEST)
 
 # Every planted bug must be noticed; see docs/mutants.md.
 mutants:

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/race"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/timed"
@@ -329,7 +330,7 @@ func (p *processes) alive() (is []int) {
 
 func TestNothingAcknowledgedIsLostWithProcesses(t *testing.T) {
 	kills := 6
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		kills = 2
 	}
 	for _, kind := range []string{"quorum", "sessions", "all", changing} {

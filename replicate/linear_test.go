@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/race"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/sim/memory"
@@ -224,13 +225,17 @@ func playNumbers(t *testing.T, seed uint64, system string, by way) (ok bool, kno
 func TestQuorumsOfReplicasAreLinearizable(t *testing.T) {
 	for _, system := range systems {
 		t.Run(system, func(t *testing.T) {
-			known := 0
+			known, worlds := 0, 0
 			for seed, by := range []way{leased, either} {
+				if race.Enabled && by == leased {
+					continue // either reads by leases, too
+				}
+				worlds++
 				ok, n := playNumbers(t, uint64(seed), system, by)
 				require.True(t, ok, "seed %d", seed)
 				known += n
 			}
-			require.Greater(t, known, 100, "too few answers to tell anything")
+			require.Greater(t, known, 50*worlds, "too few answers to tell anything")
 		})
 	}
 }

@@ -25,7 +25,7 @@ import (
 
 const (
 	// triesEnv names the variable with the number of stopped writers.
-	triesEnv     = "FAILAWARE_STALE_TRIES"
+	triesEnv     = "STALE_TRIES"
 	defaultTries = 1000
 	// groups is the number of groups of three nodes that run in parallel, because a
 	// try is mostly waiting.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/failaware/failaware/internal/journal"
 	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/race"
 )
 
 // content returns all records of a journal: those of its snapshot, whose content in
@@ -197,7 +198,7 @@ func keepsWithoutPower(t testing.TB, seeds uint64) (records, cuts int) {
 
 func TestNothingDurableIsLostWithThePower(t *testing.T) {
 	seeds := uint64(1500)
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		seeds = 200
 	}
 	records, cuts := keepsWithoutPower(t, seeds)

@@ -17,6 +17,7 @@ var unlinked = map[string]string{
 	module + "/internal/svg":      "pictures",
 	module + "/internal/ntptest":  "a test helper",
 	module + "/internal/leftover": "a test helper",
+	module + "/internal/race":     "a test helper",
 	"gonum.org":                   "a plotter",
 	"golang.org/x/image":          "pictures and fonts",
 	"image/png":                   "pictures",

@@ -24,16 +24,16 @@ var static = []string{"internal/shape", "internal/thirdparty", "internal/mutant/
 // one goroutine, and their own tests run with the race detector.
 var driven = []string{"internal/journal", "internal/journal/disktest"}
 
-// plainPackages returns the packages that the Makefile tests without the race detector.
-func plainPackages(t *testing.T) []string {
+// packagesOf returns the packages of a list of the Makefile; "" is the root package.
+func packagesOf(t *testing.T, list string) []string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(root(t), "Makefile"))
 	require.NoError(t, err)
-	m := regexp.MustCompile(`(?m)^PLAIN = ((?:.*\\\n)*.*)$`).FindSubmatch(b)
-	require.NotNil(t, m, "the Makefile has no list PLAIN")
+	m := regexp.MustCompile(`(?m)^` + list + ` = ((?:.*\\\n)*.*)$`).FindSubmatch(b)
+	require.NotNil(t, m, "the Makefile has no list %s", list)
 	names := strings.Fields(strings.ReplaceAll(string(m[1]), "\\\n", " "))
 	for i, name := range names {
-		names[i] = strings.TrimPrefix(name, "./")
+		names[i] = strings.TrimPrefix(strings.TrimPrefix(name, "."), "/")
 	}
 	return names
 }
@@ -59,7 +59,7 @@ func TestPackagesWithGoroutinesAreTestedForRaces(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range plainPackages(t) {
+	for _, name := range packagesOf(t, "PLAIN") {
 		p, ok := all[name]
 		require.True(t, ok, "%s: there is no such package", name)
 		if slices.Contains(static, name) {
@@ -75,6 +75,17 @@ func TestPackagesWithGoroutinesAreTestedForRaces(t *testing.T) {
 			requireNoGoroutines(t, name, p.Dir, slices.Concat(p.TestGoFiles, p.XTestGoFiles))
 		}
 	}
+}
+
+// Tests that do less with the race detector do all without it.
+func TestWhatTheRaceDetectorShortensIsTestedInFull(t *testing.T) {
+	var shortened []string
+	for name, p := range packages(t) {
+		if slices.Contains(slices.Concat(p.TestImports, p.XTestImports), module+"/internal/race") {
+			shortened = append(shortened, name)
+		}
+	}
+	require.ElementsMatch(t, shortened, packagesOf(t, "TWICE"), "TWICE of the Makefile")
 }
 
 func requireNoGoroutines(t *testing.T, user, dir string, files []string) {

@@ -16,6 +16,7 @@ import (
 	"github.com/failaware/failaware/internal/journal"
 	"github.com/failaware/failaware/internal/journal/disktest"
 	"github.com/failaware/failaware/internal/keep"
+	"github.com/failaware/failaware/internal/race"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 )
@@ -175,7 +176,7 @@ func (k *keeper) misses(t testing.TB, seed uint64, disk *disktest.Disk, sure str
 
 func TestAStoreKeepsPlacesWithoutPower(t *testing.T) {
 	seeds := uint64(400)
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		seeds = 100
 	}
 	require.Greater(t, keepsPlaces(t, seeds), int(seeds))
