@@ -3,14 +3,15 @@ package chaos
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	"github.com/failaware/failaware/internal/chaos/member"
+	"github.com/failaware/failaware/internal/chaos/oracle"
 )
 
 // restore prepares the disk of a node that was killed, and starts it, unless it has lost
@@ -51,9 +52,10 @@ func (n *node) remove(pattern string, seed uint64) (string, error) {
 	return path, os.RemoveAll(path)
 }
 
-// startAll starts all nodes that are down, and waits until each sees its groups. One that
-// has lost its disk starts last, in an epoch of the others: it counts its incarnations
-// anew, and its votes in an earlier epoch would seem to be earlier ones.
+// startAll starts all nodes that are down, waits until each sees its groups, and ends the
+// change of the registers' quorums. A node that has lost its disk starts last, in an epoch
+// of the others: it counts its incarnations anew, and its votes in an earlier epoch would seem
+// to be earlier ones.
 func (r *runner) startAll(ctx context.Context) error {
 	var lost []*node
 	for _, n := range r.nodes[1:] {
@@ -64,19 +66,25 @@ func (r *runner) startAll(ctx context.Context) error {
 			lost = append(lost, n)
 		}
 	}
+	if r.replacing || len(lost) > 0 {
+		r.change(ctx, r.voters, r.all(0))
+	}
+	r.replacing = false
 	for _, n := range lost {
-		r.change(ctx, n.number)
-		n.lost = false
+		others := slices.DeleteFunc(slices.Clone(r.voters), func(id int) bool { return id == n.number })
+		r.change(ctx, others, r.all(n.number))
+		n.lost, n.joins = false, true
 		if err := n.wipe(); err != nil {
 			return err
 		}
+		r.write(oracle.Record{Kind: oracle.Wiped, Number: uint64(n.number), From: member.Now()})
 		if err := r.start(n); err != nil {
 			return err
 		}
 		if err := r.startOne(n); err != nil {
 			return err
 		}
-		r.change(ctx, 0)
+		r.change(ctx, r.voters, r.all(0))
 	}
 	return nil
 }
@@ -104,28 +112,6 @@ func (r *runner) startOne(n *node) error {
 	return nil
 }
 
-// change has the global leader begin an epoch of all nodes but one.
-func (r *runner) change(ctx context.Context, without int) {
-	missing := r.await(ctx, func() string {
-		missing := "no node leads globally"
-		for _, n := range r.nodes[1:] {
-			p := n.process.Load()
-			if s := p.sees(); s == nil || s.Global[1] != n.number {
-				continue
-			}
-			_, err := p.ask(member.Command{Do: member.DoEpoch, Without: without})
-			if err == nil {
-				return ""
-			}
-			missing = fmt.Sprintf("node %d: %v", n.number, err)
-		}
-		return missing
-	})
-	if missing != "" {
-		r.harmed("a quorum begins another epoch", "without node %d: %s", without, missing)
-	}
-}
-
 // explain notes why a process ended by itself, unless the faults explain it.
 func (r *runner) explain(n *node) {
 	why := n.process.Load().why()
@@ -138,7 +124,7 @@ func (r *runner) explain(n *node) {
 		if !strings.Contains(why, filepath.Dir(n.torn)) || n.must && !strings.Contains(why, n.torn) {
 			r.harmed("an error names the file", "node %d, process %d, without %s: %s", n.number, n.started, n.torn, why)
 		}
-	case n.full && strings.Contains(why, "cannot write the state"): // of the node, which it must not forget
+	case n.full && (strings.Contains(why, "cannot write the state") || strings.Contains(why, "cannot write the epoch")): // which the node must not forget
 		r.progress("node %d, whose disk was full, ended: %s", n.number, why)
 	default:
 		r.harmed("a node goes on", "node %d, process %d, ended by itself: %s", n.number, n.started, why)

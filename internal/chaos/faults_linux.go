@@ -37,6 +37,9 @@ func (r *runner) begin(f *Fault) error {
 		return freeze(r.others(f))
 	case Rotate:
 		r.keys.rotate(r)
+	case Epoch:
+		r.voters, r.replacing = f.Nodes, true
+		r.asking.Go(func() { r.replace(f) })
 	}
 	return nil
 }

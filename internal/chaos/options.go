@@ -55,6 +55,7 @@ type Result struct {
 	Switch   map[string]int `json:"switch"`
 	Refusals int            `json:"torn_disks_refused"` // of starts with a file missing
 	Restarts int            `json:"starts"`
+	Replaced int            `json:"quorums_replaced"` // of the registers, while faults went on
 	*oracle.Verdict
 }
 
@@ -90,6 +91,7 @@ func (r *Result) Text(w io.Writer) error {
 	p.line("seed %d, %d nodes, timing %s: %d episodes in %v", r.Seed, r.Nodes, r.Preset, len(r.Played), r.Took.Round(time.Second))
 	p.line("faults: %s", list(kinds))
 	p.line("processes started: %d; with a file missing, refused to start: %d", r.Restarts, r.Refusals)
+	p.line("quorums of the registers that were replaced before the faults ended: %d of %d", r.Replaced, kinds[Epoch])
 	p.line("the switch: %s", list(r.Switch))
 	p.line("compared: %s", list(r.Counts))
 	var took []time.Duration

@@ -35,6 +35,11 @@ type runner struct {
 	harm    []oracle.Violation
 	mu      sync.Mutex     // guards harm and heals
 	storms  sync.WaitGroup // that last
+
+	voters    []int          // whose majorities shall be the quorums of the registers
+	replacing bool           // they are others than before this episode
+	asking    sync.WaitGroup // for that, while faults go on
+	replaced  atomic.Int64   // how often that was done before the faults ended
 }
 
 // node is one of the nodes, with its present process.
@@ -46,6 +51,7 @@ type node struct {
 	torn    string // a file that is missing: the start may be refused
 	must    bool   // it must be
 	lost    bool   // its disk is: it starts in another epoch
+	joins   bool   // it has lost its disk, and learns the epoch
 	full    bool   // its disk was full in this episode
 }
 
@@ -71,7 +77,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.result.Took = time.Since(began)
+	r.result.Took, r.result.Replaced = time.Since(began), int(r.replaced.Load())
 	h, err := oracle.Load(r.logs())
 	if err != nil {
 		return nil, err
@@ -128,6 +134,7 @@ func (r *runner) setUp() (err error) {
 	}
 	r.net = &network{hosts: r.hosts, fabric: f, rules: map[int]string{}, bent: map[[2]int]bool{}}
 	r.keys = newKeyring()
+	r.voters = r.all(0)
 	for i := 1; i <= r.Nodes; i++ {
 		n := &node{number: i}
 		r.nodes[i] = n
@@ -182,7 +189,7 @@ func (r *runner) keyFile(number int) string {
 func (r *runner) start(n *node) error {
 	n.started++
 	r.result.Restarts++
-	cfg := member.Config{Node: n.number, Process: n.started, Preset: r.Preset, State: n.disk.dir, Keys: r.keyFile(n.number),
+	cfg := member.Config{Node: n.number, Process: n.started, Preset: r.Preset, State: n.disk.dir, Keys: r.keyFile(n.number), Join: n.joins,
 		Log: filepath.Join(r.logs(), oracle.Name(n.number, n.started))}
 	for i := 1; i <= r.Nodes; i++ {
 		cfg.Peers = append(cfg.Peers, r.hosts.addr(i))
@@ -266,6 +273,7 @@ const (
 // heal waits until the group is whole, and writes down how long that took.
 func (r *runner) heal(ctx context.Context) error {
 	r.storms.Wait()
+	r.asking.Wait()
 	if err := r.keys.wait(); err != nil {
 		r.harmed("keys rotate", "%v", err)
 	}
@@ -342,6 +350,8 @@ func (r *runner) together() string {
 			return fmt.Sprintf("node %d is in the views %q of %d and %q of %d, node 1 in %q and %q", n.number, s.ViewA, s.SizeA, s.ViewB, s.SizeB, first.ViewA, first.ViewB)
 		case s.Leader == "" || s.Leader != first.Leader:
 			return fmt.Sprintf("node %d follows %q, node 1 %q", n.number, s.Leader, first.Leader)
+		case s.Epochs != first.Epochs:
+			return fmt.Sprintf("node %d is in the epochs %d, node 1 in %d", n.number, s.Epochs, first.Epochs)
 		case s.Global[0] == 0 || s.Global[1] == 0 || s.Global != first.Global:
 			return fmt.Sprintf("node %d has the global leaders %d, node 1 has %d", n.number, s.Global, first.Global)
 		}

@@ -30,13 +30,14 @@ const (
 	Tear    Kind = "tear"     // Kill, and a file of the registers is missing at the start
 	Halve   Kind = "halve"    // Kill, and a file of the state directory is missing at the start
 	Rotate  Kind = "rotate"   // another key, in three steps at all nodes
+	Epoch   Kind = "epoch"    // the quorums of the registers become the majorities of Nodes
 )
 
 // mains are the kinds of which every episode has one, in turn.
-var mains = []Kind{Cut, OneWay, Loss, Forbid, Bend, Stop, Storm, Kill, KillAll, Starve, Full, Freeze, Doom, Wipe, Tear, Halve, Rotate}
+var mains = []Kind{Cut, OneWay, Loss, Forbid, Bend, Stop, Storm, Kill, KillAll, Starve, Full, Freeze, Doom, Wipe, Tear, Halve, Rotate, Epoch}
 
 // extras are the kinds of which an episode may have more.
-var extras = []Kind{Cut, OneWay, Loss, Bend, Bend, Stop, Storm, Kill, Forbid}
+var extras = []Kind{Cut, OneWay, Loss, Bend, Bend, Stop, Storm, Kill, Forbid, Epoch}
 
 // Fault is one fault of an episode.
 type Fault struct {
@@ -165,6 +166,20 @@ func (d draw) mortal(most int) []int {
 	return some
 }
 
+// leastVoters is how many nodes a quorum system has at least: the others of it are a quorum when
+// one has lost its disk.
+const leastVoters = 3
+
+// voters returns the nodes of a quorum system.
+func (d draw) voters() []int {
+	some := d.rnd.Perm(d.nodes)[:leastVoters+d.rnd.IntN(d.nodes-leastVoters+1)]
+	for i := range some {
+		some[i]++
+	}
+	slices.Sort(some)
+	return some
+}
+
 // fault draws a fault of a kind.
 func (d draw) fault(k Kind) Fault {
 	f := Fault{Kind: k, At: d.between(0, 2*time.Second), For: d.between(200*time.Millisecond, 4*time.Second)}
@@ -192,6 +207,8 @@ func (d draw) fault(k Kind) Fault {
 		f.For = d.between(20*time.Millisecond, 500*time.Millisecond)
 	case Full, Wipe, Tear, Halve: // what was acknowledged lasts on the others' disks
 		f.Nodes = d.mortal(1)
+	case Epoch:
+		f.Nodes = d.voters()
 	case Starve:
 		f.For = d.between(200*time.Millisecond, 1500*time.Millisecond)
 	}

@@ -67,5 +67,7 @@ func requireSound(t *testing.T, f Fault, nodes int) {
 	case Kill, Full, Wipe, Tear, Halve, Doom:
 		require.NotEmpty(t, f.Nodes)
 		require.NotContains(t, f.Nodes, nodes, "the last node is spared: %v", f)
+	case Epoch:
+		require.GreaterOrEqual(t, len(f.Nodes), leastVoters, "%v", f)
 	}
 }

@@ -13,8 +13,11 @@ import (
 // Names of the two groups.
 const (
 	GroupA = "a" // whose broadcast requires a quorum, with registers
-	GroupB = "b" // with messages, edicts and epochs
+	GroupB = "b" // with messages and edicts
 )
+
+// Groups are both, in the order of [Status].
+var Groups = [...]string{GroupA, GroupB}
 
 // Config is the first line that a member reads.
 type Config struct {
@@ -25,6 +28,7 @@ type Config struct {
 	State   string   // a directory that lasts
 	Keys    string   // the key file
 	Log     string   // the file to write
+	Join    bool     // the node learns the quorum systems from others
 }
 
 // Ports of the two nodes of a member.
@@ -61,10 +65,12 @@ func (c *Config) configs() (a, b failaware.Config, err error) {
 	if a, err = c.nodeConfig(GroupA, portA); err != nil {
 		return a, b, err
 	}
-	if a.Quorum, err = quorum.Majority(allNodes(len(c.Peers))); err != nil {
-		return a, b, err
+	if a.JoinQuorum, b.JoinQuorum = c.Join, c.Join; !c.Join {
+		if a.Quorum, err = quorum.Majority(allNodes(len(c.Peers))); err != nil {
+			return a, b, err
+		}
+		b.Quorum = a.Quorum
 	}
-	b.Quorum = a.Quorum
 	a.Broadcast.RequireQuorum, a.StateDir, b.StateDir = true, NodeDir(c.State), EpochDir(c.State)
 	return a, b, nil
 }

@@ -2,6 +2,6 @@
 // them all the time, and writes down what they answer, for package oracle.
 //
 // The broadcast of group a requires a quorum, and its nodes keep registers on a disk. That
-// of group b does not: its nodes broadcast messages, make edicts, and can change their
-// quorum system.
+// of group b does not: its nodes broadcast messages and make edicts. Both can change their
+// quorum systems.
 package member

@@ -2,6 +2,7 @@ package member
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -50,13 +51,25 @@ func (m *member) edict(number uint64, payload string) (edict.Edict, error) {
 	return edict.Edict{Epoch: t.Quorum.Epoch, Counter: t.Counter, Stamps: t.Quorum.Stamps}, nil
 }
 
-// change begins an epoch in which all nodes but one are members, unless it is that of now.
-func (m *member) change(ctx context.Context, without failaware.NodeID) error {
-	all := allNodes(len(m.cfg.Peers))
-	all.Remove(without)
-	next, err := quorum.Majority(all)
-	if err != nil || m.b.Epoch().System == next.String() {
+// changeWait is how long a change may take. No other command is performed meanwhile.
+const changeWait = 3 * time.Second
+
+// change begins an epoch of a group whose quorums are the majorities of voters, unless it is
+// that of now.
+func (m *member) change(ctx context.Context, group string, voters []int) error {
+	ctx, cancel := context.WithTimeout(ctx, changeWait)
+	defer cancel()
+	n := map[string]*failaware.Node{GroupA: m.a, GroupB: m.b}[group]
+	if n == nil {
+		return fmt.Errorf("no such group: %q", group)
+	}
+	var members failaware.Set
+	for _, id := range voters {
+		members.Add(failaware.NodeID(id))
+	}
+	next, err := quorum.Majority(members)
+	if err != nil || n.Epoch().System == next.String() {
 		return err
 	}
-	return m.b.ChangeQuorum(ctx, next)
+	return n.ChangeQuorum(ctx, next)
 }

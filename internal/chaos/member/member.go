@@ -52,15 +52,17 @@ type Status struct {
 	ViewA, ViewB string // up-to-date views, or ""
 	SizeA, SizeB int    // how many members these have
 	Global       [2]int // who leads groups a and b globally, or 0
+	Epochs       [2]uint64
 	Leader       string // who leads group b, backed by a vote, or ""
 	Working      bool   // it has the registers
 }
 
 // Command is a line that a member reads.
 type Command struct {
-	Number  int
-	Do      string
-	Without int `json:",omitempty"` // the node that is no member of the next epoch, or 0
+	Number int
+	Do     string
+	Group  string `json:",omitempty"` // whose epoch is to end
+	Voters []int  `json:",omitempty"` // whose majorities are the quorums of the next one
 }
 
 // Commands.
@@ -70,8 +72,8 @@ const (
 	DoLoad   = "load"   // continue it
 	DoState  = "state"  // write the state of the registers down
 	DoSample = "sample" // write down what the process uses
-	// DoProfile writes a profile of the heap. DoEpoch has the global leader begin an epoch
-	// in which all nodes but Without are members.
+	// DoProfile writes a profile of the heap. DoEpoch has the global leader of Group begin an
+	// epoch of Voters.
 	DoProfile = "profile"
 	DoEpoch   = "epoch"
 )
@@ -178,7 +180,7 @@ func (m *member) perform(ctx context.Context, c *Command, r *Report) error {
 	case DoProfile:
 		return m.profile()
 	case DoEpoch:
-		return m.change(ctx, failaware.NodeID(c.Without))
+		return m.change(ctx, c.Group, c.Voters)
 	default:
 		return fmt.Errorf("no such command: %q", c.Do)
 	}

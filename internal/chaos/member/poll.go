@@ -19,7 +19,8 @@ type asker struct {
 	group                             string
 	node                              *failaware.Node
 	lead, follow, global, view, clock claim
-	known                             failaware.ViewID // that was written down
+	epoch                             uint64           // that was written down
+	known                             failaware.ViewID // likewise
 	self                              failaware.NodeID
 }
 
@@ -38,6 +39,7 @@ func (m *member) poll(ctx context.Context) {
 		s.Global[1], s.Leader = b.ask()
 		s.ViewA, s.SizeA = a.view.key, len(a.view.latest.Set)
 		s.ViewB, s.SizeB = b.view.key, len(b.view.latest.Set)
+		s.Epochs = [2]uint64{a.epoch, b.epoch}
 		s.Working = m.store.Progress().Situation == replicate.Working
 		if s != told {
 			told = s
@@ -57,6 +59,7 @@ func (k *asker) ask() (global int, leader string) {
 	global = k.askGlobal()
 	k.askView()
 	k.askClock()
+	k.askEpoch()
 	return global, leader
 }
 
@@ -109,6 +112,15 @@ func (k *asker) askView() {
 		if !k.known.None() { // it is, when a new incarnation begins
 			k.view.log.write(installed(k.group, k.self, a.View))
 		}
+	}
+}
+
+func (k *asker) askEpoch() {
+	r := oracle.Record{Kind: oracle.Epoch, Group: k.group, From: Now()}
+	if a := k.node.Epoch(); a.Epoch != k.epoch {
+		k.epoch = a.Epoch
+		r.To, r.Epoch, r.Text = Now(), a.Epoch, a.System
+		k.view.log.write(r)
 	}
 }
 

@@ -38,6 +38,7 @@ func Judge(h *History, limits Limits) *Verdict {
 		v.add(h.views(g))
 		v.add(h.clocks(g))
 		v.add(h.messages(g))
+		v.add(h.epochs(g))
 		v.add(h.edicts(g))
 		v.add(h.fence(g))
 	}

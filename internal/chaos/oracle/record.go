@@ -38,6 +38,10 @@ const (
 	Return = "return"
 	// State: the operations that the state of this node has, in the end.
 	State = "state"
+	// Epoch: the node is in the epoch Epoch, under the quorum system Text. Wiped: the disk of
+	// the node Number has nothing any more.
+	Epoch = "epoch"
+	Wiped = "wiped"
 	// Event: the node reports something that must not happen.
 	Event = "event"
 	// Sample: what the process uses.

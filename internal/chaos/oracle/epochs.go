@@ -1,0 +1,38 @@
+package oracle
+
+import (
+	"fmt"
+	"sort"
+)
+
+// epochs finds epochs that two quorum systems rule, and nodes that went back to an earlier
+// epoch. One that has lost its disk begins anew.
+func (h *History) epochs(group string) (out []Violation) {
+	rules := map[uint64]string{}
+	type answer struct {
+		at    int64
+		epoch uint64 // 0: the disk was lost
+	}
+	perNode := map[int][]answer{}
+	h.each(group, Epoch, func(l *Log, r *Record) {
+		perNode[l.Node] = append(perNode[l.Node], answer{r.From, r.Epoch})
+		switch text, known := rules[r.Epoch]; {
+		case !known:
+			rules[r.Epoch] = r.Text
+		case text != r.Text:
+			out = append(out, Violation{"one quorum system rules an epoch", fmt.Sprintf("group %s: node %d is in epoch %d of %s, another in that of %s", group, l.Node, r.Epoch, r.Text, text)})
+		}
+	})
+	h.each("", Wiped, func(_ *Log, r *Record) {
+		perNode[int(r.Number)] = append(perNode[int(r.Number)], answer{at: r.From})
+	})
+	for node, list := range perNode {
+		sort.SliceStable(list, func(i, j int) bool { return list[i].at < list[j].at })
+		for i := 1; i < len(list); i++ {
+			if a, b := list[i-1], list[i]; b.epoch != 0 && b.epoch < a.epoch {
+				out = append(out, Violation{"a node never returns to an earlier epoch", fmt.Sprintf("group %s: node %d is in epoch %d at %d, and was in epoch %d", group, node, b.epoch, b.at, a.epoch)})
+			}
+		}
+	}
+	return out
+}
