@@ -30,6 +30,12 @@ type App struct {
 	// MayReplace, if not nil, says whether the administrator of a world with Epochs may
 	// replace the quorum system now, at a global leader.
 	MayReplace func(*Node, quorum.System) bool
+	// MayForce, if not nil, has the administrator of a world with Epochs force a change, once,
+	// where the members that run are no quorum: if it returns true, at the node that runs.
+	// Forced is then told which members of which epoch were declared dead. They come back when all
+	// others are in the next one, those in wiped without their state directories.
+	MayForce func(*Node) bool
+	Forced   func(epoch uint64, dead, wiped timed.Set)
 	// Says, if not nil, names a message in pictures and traces. A message without
 	// a name is drawn as those are that only say that their sender lives.
 	Says func(payload []byte) string

@@ -23,12 +23,14 @@ type changing struct {
 
 	drafts []draft // of the edicts under way; slots are not used again
 	made   uint64
+	forced forcing
 }
 
 // stateDir is the state directory of a process, which outlives it.
 type stateDir struct {
 	epoch epoch.State
 	lost  bool // the node must not be a member again before the epoch is over
+	dead  bool // it was declared so: it is off until all others are in the next epoch
 }
 
 // Shares of the actions of administrators, applications and machines.
@@ -40,6 +42,7 @@ const (
 	proposals     = 0.03 // of a global leader's timeouts
 	eagerly       = 0.5  // of them, there
 	forcings      = 0.03 // of timeouts while members are down
+	appForcings   = 0.3  // of them, where an application has a state
 	decisions     = 0.3  // of a global leader's timeouts begin an edict
 	writeCrashes  = 0.04 // of writes, before or after the disk has it
 	proposerFalls = 0.3  // of leaders that have proposed are gone, or mute, soon after
@@ -77,12 +80,16 @@ func (c *changing) configure(n *Node, cfg *stack.Config) {
 }
 
 // banned reports whether a node has lost its state directory in an epoch in which
-// another node still is. It could learn that epoch from the other, and vote in it again.
+// another node still is. It could learn that epoch from the other, and vote in it again. One
+// that was declared dead and has its state waits for those that were not.
 func (c *changing) banned(n *Node) bool {
-	if !n.state.lost {
+	if !n.state.lost && !n.state.dead {
 		return false
 	}
 	for _, m := range c.w.nodes {
+		if !n.state.lost && m.state.dead {
+			continue
+		}
 		at := m.state.epoch.Epoch
 		if m.proc.Up {
 			at = m.proc.Stack.Epoch().Epoch
@@ -92,6 +99,16 @@ func (c *changing) banned(n *Node) bool {
 		}
 	}
 	return c.w.check.Change.Systems[c.w.check.Change.LostIn+1] == ""
+}
+
+// waits reports whether a node is banned. Where an application has a state, it starts later.
+func (c *changing) waits(n *Node) bool {
+	banned := c.banned(n)
+	if banned && c.w.app.MayForce != nil {
+		c.w.faults = append(c.w.faults, fault.Fault{At: c.w.Time(), Kind: fault.Crash, Node: n.proc.ID, For: c.w.opt.Timing.Expires})
+		c.w.beginFault(int32(len(c.w.faults) - 1))
+	}
+	return banned
 }
 
 // persist writes a node's state down, and reports whether the machine crashes at
@@ -160,7 +177,7 @@ func (w *World) administers(n *Node) {
 		}
 		return
 	}
-	if c.forces && c.rand.Chance(forcings) {
+	if c.forces && c.rand.Chance(forcings) || w.app.MayForce != nil && c.rand.Chance(appForcings) {
 		c.force(n)
 	}
 }
@@ -169,7 +186,11 @@ func (w *World) administers(n *Node) {
 // warn of is the case. The state directories of the dead are gone.
 func (c *changing) force(n *Node) {
 	at := n.proc.Stack.Epoch()
-	if at.Epoch == 0 || c.w.check.Change.Forced && !c.contradicts {
+	if c.forced.at == n && c.w.app.MayForce != nil {
+		c.repeat(at)
+		return
+	}
+	if at.Epoch == 0 || c.w.check.Change.Forced && !c.contradicts || c.w.app.MayForce != nil && !c.w.app.MayForce(n) {
 		return
 	}
 	system, _ := quorum.Parse(at.System)
@@ -184,17 +205,74 @@ func (c *changing) force(n *Node) {
 			return
 		}
 	}
+	if c.w.app.MayForce != nil && system.IsQuorum(system.Members().Minus(dead)) {
+		return // they can agree without force
+	}
 	next := drawQuorum(c.rand, c.w.opt.Nodes)
-	now := n.tick(c.w.now)
-	out, err := n.proc.Stack.Force(now, next.String(), dead, c.w.out[:0])
+	if c.w.app.MayForce != nil {
+		next, _ = quorum.Majority(c.w.all().Minus(dead)) // in most cases they are no quorum of another one
+	}
+	c.perform(&forcing{at: n, epoch: at.Epoch, next: next.String(), dead: dead}, func() {
+		c.lose(at.Epoch, system, dead)
+	})
+}
+
+// forcing is a forced change.
+type forcing struct {
+	at    *Node
+	epoch uint64
+	next  string
+	dead  timed.Set
+}
+
+// perform forces a change, and calls done if that was right.
+func (c *changing) perform(o *forcing, done func()) {
+	now := o.at.tick(c.w.now)
+	out, err := o.at.proc.Stack.Force(now, o.next, o.dead, c.w.out[:0])
 	if err == nil {
-		c.w.check.Force(at.Epoch, dead)
-		for id := range dead.All() {
-			m := c.w.node(id)
-			m.state, m.starts = stateDir{lost: true}, 0
+		c.forced = *o
+		done()
+	}
+	c.w.after(o.at, now, out)
+}
+
+// repeat forces the change again if the node crashed before its disk had it.
+func (c *changing) repeat(at *epoch.State) {
+	if o := c.forced; at.Epoch == o.epoch && at.Phase < epoch.Chosen {
+		c.perform(&o, func() {})
+	}
+}
+
+// lose takes the state directories of members that are declared dead in an epoch. Where an
+// application has a state, some of them keep theirs.
+func (c *changing) lose(number uint64, system quorum.System, dead timed.Set) {
+	wiped := dead
+	if c.w.app.MayForce != nil {
+		wiped = c.wiped(system, dead)
+		c.w.app.Forced(number, dead, wiped)
+	}
+	c.w.check.Force(number, wiped)
+	for id := range dead.All() {
+		m := c.w.node(id)
+		if m.state.dead = true; wiped.Has(id) {
+			m.state, m.starts = stateDir{lost: true, dead: true}, 0
+			if c.w.app.MayForce != nil {
+				m.sequence = 0 // it was there too
+			}
 		}
 	}
-	c.w.after(n, now, out)
+}
+
+// wiped draws those of the dead that lose their disks. The others are no quorum, or they could go
+// on in the epoch that is over.
+func (c *changing) wiped(system quorum.System, dead timed.Set) (wiped timed.Set) {
+	all := c.rand.Chance(0.5)
+	for id := range dead.All() {
+		if all || c.rand.Chance(0.5) || system.IsQuorum(dead.Minus(wiped)) {
+			wiped.Add(id)
+		}
+	}
+	return wiped
 }
 
 // draft is an edict that an application prepares: the state that it read before it reads

@@ -217,7 +217,7 @@ func (w *World) decides(n *Node) bool {
 
 // restart starts the process again.
 func (w *World) restart(n *Node) {
-	if n.proc.Up || n.held || w.change != nil && w.change.banned(n) {
+	if n.proc.Up || n.held || w.change != nil && w.change.waits(n) {
 		return
 	}
 	w.check.Live.Account(w.now)

@@ -89,8 +89,8 @@ type Broadcast struct {
 	Config *broadcast.Config
 	// Quiet leaves the random traffic out: only applications broadcast.
 	Quiet bool
-	// ByEpochs has messages ordered by the quorums of the epoch, with the option Epochs. No
-	// change is forced then.
+	// ByEpochs has messages ordered by the quorums of the epoch, with the option Epochs. A
+	// change is forced then only if the application wants that (App.MayForce).
 	ByEpochs bool
 	// WrongWalls makes the wall clocks of some processes wrong when they start, by up
 	// to hours. Group time begins there, and jumps when views meet.

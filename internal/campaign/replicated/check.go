@@ -25,6 +25,9 @@ type check struct {
 	forgiven  int                             // how many of these may be gone, because more members forgot them than a quorum can spare
 	begun     map[membership.ViewID]bool      // views that went on without a quorum that remembers
 	forgot    bool                            // a node has lost its disk
+	toldIn    map[opID]uint64                 // the epochs in which members were told that operations last
+	heritage  map[opID]bool                   // what the heirs of a forced epoch had, once a view went on
+	gone      map[opID]bool                   // what none of them had
 }
 
 // continuation is the claim that a state continues another one.
@@ -42,7 +45,8 @@ type move struct {
 func newCheck(s *run) check {
 	return check{s: s, snapshots: map[replica.Name][]byte{}, inputsOf: map[membership.ViewID][]replica.Branch{},
 		moves: map[[2]membership.ViewID]move{}, begun: map[membership.ViewID]bool{},
-		states: map[replica.Label]map[opID]bool{}, continued: map[continuation]bool{}, lasts: map[opID]bool{}}
+		states: map[replica.Label]map[opID]bool{}, continued: map[continuation]bool{}, lasts: map[opID]bool{},
+		toldIn: map[opID]uint64{}, gone: map[opID]bool{}}
 }
 
 func (c *check) fail(check string, m *member, format string, args ...any) {

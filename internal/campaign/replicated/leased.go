@@ -26,7 +26,7 @@ func (s *run) readLeased(m *member) {
 // reader has seen is then said to last too.
 func (c *check) reads(m *member, e replica.Extent) {
 	for _, id := range c.lasting[min(c.forgiven, len(c.lasting)):] {
-		if !m.told.has[id] {
+		if !m.told.has[id] && !c.gone[id] {
 			c.fail("leased", m, "operation %x was said to last, and is not in the state that is read in view %v at position %d", id, e.View, e.Seen)
 			return
 		}
@@ -39,6 +39,6 @@ func (c *check) reads(m *member, e replica.Extent) {
 	}
 	slices.SortFunc(seen, opID.compare)
 	for _, id := range seen {
-		c.last(id)
+		c.last(&m.told, id)
 	}
 }

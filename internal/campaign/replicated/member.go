@@ -338,7 +338,7 @@ func (s *run) event(m *member, e *replica.Event) {
 		s.w.Sometimes(Waited)
 		s.declare(m)
 	case replica.EventBegun:
-		s.check.begins(m)
+		s.check.begins(m, e.Members)
 	case replica.EventDiscarded:
 		s.w.Sometimes(Discarded)
 		clear(m.must) // its state is not the group's, and it knows

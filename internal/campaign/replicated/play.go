@@ -27,6 +27,8 @@ type Options struct {
 	Damage bool // and lose it at times, or a part
 	// Change: the quorum system is replaced now and then.
 	Change bool
+	// Force: when a quorum is lost, an operator forces the change. The dead come back later.
+	Force bool
 	// Sessions: operations are of clients that submit them again.
 	Sessions bool
 	// Loaded: windows are full of large payloads, incarnations end while a state comes to
@@ -80,6 +82,11 @@ const (
 	Expired         = "a session had expired"
 	Changed         = "an incarnation began in a later epoch"
 	Declared        = "an operator let a view go on that would have waited for ever"
+	Forced          = "an operator forced an epoch"
+	LostWithDead    = "what was said to last was lost with members that were declared dead"
+	Inherited       = "what was said to last outlived a forced epoch"
+	CameBack        = "a member came back with its state that was declared dead"
+	CameBackEmpty   = "a member came back without its state that was declared dead"
 	Cramped         = "there was no room for a piece of a snapshot"
 	Reused          = "blocks of an earlier transfer were used"
 	CutShort        = "an incarnation ended while a state came to it"
@@ -97,6 +104,7 @@ type run struct {
 	disks   []*disk   // by node
 	check   check
 	clients clients
+	forced  forced
 	done    bool // the members broadcast no more operations
 }
 
@@ -157,7 +165,11 @@ func (s *run) options(opt sim.Options) sim.Options {
 	}
 	opt.App = func(w *sim.World) sim.App {
 		s.w = w
-		return sim.App{Start: s.start, MayReplace: s.mayReplace, Invariants: []sim.Invariant{{Name: "replicated state", Check: s.check.err}}}
+		app := sim.App{Start: s.start, MayReplace: s.mayReplace, Invariants: []sim.Invariant{{Name: "replicated state", Check: s.check.err}}}
+		if s.opt.Force {
+			app.MayForce, app.Forced = s.mayForce, s.force
+		}
+		return app
 	}
 	return opt
 }
@@ -197,6 +209,7 @@ func (s *run) boot(n *sim.Node) {
 		s.disks[n.ID()-1] = d
 	}
 	app, has := s.recover(d)
+	s.comesBack(d, has)
 	m := s.begin(n, app, has)
 	n.RecallOrdered(slices.Clone(d.keeper.Place().Ordered))
 	for id := range app.ops {
@@ -243,10 +256,12 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 		m.app.untidy = &s.rand
 	}
 	s.members[n.ID()-1] = m
+	m.told.epoch = cfg.Epoch
 	s.talk(m)
 	s.sleepTogether(m)
 	s.unlist(m)
 	s.endTogether(m)
+	s.loseQuorum(m)
 	return m
 }
 

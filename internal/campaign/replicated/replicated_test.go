@@ -44,6 +44,13 @@ func TestStatesOfAQuorumLastAndNeverMerge(t *testing.T) {
 	require.Greater(t, reached[Lasted], reached[Operated]/10)
 }
 
+func TestForcedEpochsLoseWhatOnlyTheDeadHad(t *testing.T) {
+	reached := play(t, Options{Disks: true, Quorum: true, Change: true, Force: true}, 20)
+	require.NotZero(t, reached[Forced])
+	require.NotZero(t, reached[LostWithDead])
+	require.NotZero(t, reached[Inherited])
+}
+
 // Seeds that broke a promise once.
 var regressions = []struct {
 	what string

@@ -211,8 +211,13 @@ func (d *disk) found(f fact) (last uint64, ok bool) {
 
 // wipe moves the files of a store away. The node comes back as one that knows nothing.
 func (s *run) wipe(d *disk) {
-	*d = disk{node: d.node, rand: d.rand, files: disktest.New(), truth: d.truth[:1]}
+	d.wipe()
 	s.forget(d)
+}
+
+// wipe removes all files.
+func (d *disk) wipe() {
+	*d = disk{node: d.node, rand: d.rand, files: disktest.New(), truth: d.truth[:1]}
 }
 
 // forget notes that a node knows nothing any more.
@@ -225,17 +230,18 @@ func (s *run) forget(d *disk) {
 // operator is how long an operator looks at a view that waits.
 const operator = time.Second
 
-// declare has an operator let a view of all nodes go on that waits for an epoch of which all
-// have lost the memory. Disks that lose nothing never need one.
+// declare has an operator let a view of all nodes go on, without those that were declared dead,
+// that waits for an epoch of which all have lost the memory. Disks that lose nothing need one only
+// if a change was forced.
 func (s *run) declare(m *member) {
-	if !s.opt.Change || s.opt.Disks && !s.opt.Damage {
+	if !s.opt.Change || s.opt.Disks && !s.opt.Damage && s.forced.epoch == 0 {
 		return
 	}
 	view := m.view
 	m.after(operator, func() {
 		switch {
 		case m.view != view || m.replica.Situation() != replica.Recovering:
-		case view.Set.Len() == s.load.nodes:
+		case s.complete(view.Set):
 			s.w.Sometimes(Declared)
 			_, _ = m.n.Broadcast(replica.AppendBootstrap(nil, view.ID), broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity})
 		default:

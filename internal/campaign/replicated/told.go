@@ -6,10 +6,12 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/timed"
 )
 
 // told is what a member was told about operations.
 type told struct {
+	epoch    uint64
 	has      map[opID]bool        // in the state, as its replica has decided
 	owed     map[opID]bool        // own operations that were delivered, and neither applied nor skipped
 	unsure   map[opID]bool        // own operations that were applied, and not said to last
@@ -61,7 +63,7 @@ func (c *check) decides(m *member, e *replica.Effect) {
 // allLast notes that all that a member has lasts.
 func (c *check) allLast(p *told) {
 	for id := range p.unsure {
-		c.last(id)
+		c.last(p, id)
 	}
 	clear(p.unsure)
 }
@@ -76,7 +78,7 @@ func (c *check) held(p *told, e *replica.Effect) {
 		}
 		for _, id := range h.ids {
 			if e.Lasting {
-				c.last(id)
+				c.last(p, id)
 				delete(p.unsure, id)
 			} else {
 				p.unsure[id] = true
@@ -99,7 +101,7 @@ func (c *check) outcome(m *member, e *replica.Effect) {
 	switch {
 	case e.Kind == replica.Skip:
 	case e.Lasting:
-		c.last(id)
+		c.last(&m.told, id)
 	case m.disk != nil && !e.Delivery.Transitional && e.Delivery.Atomicity == broadcast.StrictAtomicity:
 		m.told.held = append(m.told.held, heldOp{[]opID{id}, e.At})
 	default:
@@ -108,9 +110,10 @@ func (c *check) outcome(m *member, e *replica.Effect) {
 }
 
 // last notes that a member knows that an operation lasts.
-func (c *check) last(id opID) {
+func (c *check) last(p *told, id opID) {
 	c.lasting = append(c.lasting, id)
 	c.lasts[id] = true
+	c.inherits(p, id)
 	c.s.w.Sometimes(Lasted)
 }
 
@@ -126,7 +129,7 @@ func (c *check) passes(m *member, e *replica.Effect) {
 // keeps demands that a state contains the first operations that were said to last.
 func (c *check) keeps(m *member, sure int) {
 	for _, id := range c.lasting[min(c.forgiven, sure):sure] {
-		if !m.app.ops[id] {
+		if !m.app.ops[id] && !c.gone[id] {
 			c.fail("lasting", m, "operation %x was said to last, and is not in the state", id)
 			return
 		}
@@ -135,7 +138,8 @@ func (c *check) keeps(m *member, sure int) {
 
 // begins handles the report of a view that goes on with fewer members that remember than
 // a quorum, since nobody is absent who knows more. What lasted so far may be gone.
-func (c *check) begins(m *member) {
+func (c *check) begins(m *member, know timed.Set) {
+	c.succeeds(m, know)
 	if m.view == nil || c.begun[m.view.ID] || c.s.opt.Disks && !c.forgot { // disks remember
 		return
 	}
