@@ -33,7 +33,7 @@ func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause
 			MaxDeviation: c.Clock.MaxDeviation, MaxSlew: c.Clock.MaxSlew, StepThreshold: c.Clock.StepThreshold,
 			MaxUTCError: c.Clock.MaxUTCError, MinReferences: c.Clock.MinReferences},
 		MaxPeers: c.MaxPeers, MaxPacket: c.MaxPacket, Ring: n.ring, Insecure: c.Insecure,
-		Conn: n.conn, Clock: n.clock, Random: random, State: n.state, Claim: n.claim, Peers: n.peers, Join: n.finder, Labels: c.labels(), Settings: c.settings(), Gate: gate,
+		Conn: n.conn, Clock: n.clock, Wall: time.Now, Random: random, State: n.state, Claim: n.claim, Peers: n.peers, Join: n.finder, Labels: c.labels(), Settings: c.settings(), Gate: gate,
 		Sink: (*sink)(n), Log: n.log,
 	}
 	if b := c.Broadcast; b != nil {

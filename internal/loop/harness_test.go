@@ -110,7 +110,7 @@ func newLoop(change func(*Config)) (*Loop, *fakeConn) {
 			MaxDeviation: time.Millisecond, MaxSlew: 500_000, StepThreshold: 10 * time.Millisecond,
 			MaxUTCError: 50 * time.Millisecond, MinReferences: 1},
 		MaxPeers: 254, MaxPacket: 1200, Settings: wire.Settings{Group: "ours"}, Deliver: true, Backlog: cast.Backlog,
-		Conn: c, Clock: hwclock.Of(c.now.Load), Random: func() uint64 { random++; return random },
+		Conn: c, Clock: hwclock.Of(c.now.Load), Wall: func() time.Time { return time.Unix(1_700_000_000, c.now.Load()) }, Random: func() uint64 { random++; return random },
 		Peers: peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, nil),
 		Sink:  &recorder{}, Log: hclog.NewNullLogger(),
 	}

@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"time"
-
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
@@ -18,7 +16,7 @@ func (d *driver) begin() {
 	now := d.clock.now
 	d.cfg.Starts = d.l.cfg.State.Incarnation()
 	d.claim()
-	d.stack = stack.New(d.cfg, d.routes.known, now, clocksync.Time(time.Now().UnixNano()))
+	d.stack = stack.New(d.cfg, d.routes.known, now, clocksync.Time(d.l.cfg.Wall().UnixNano()))
 	d.introductions, d.candidates = introduce.New(d.cfg.Self.Node, d.cfg.Timing.KeepalivePeriod, now), nil
 	d.life.Begin(now)
 	d.clock.served = now

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -49,9 +50,10 @@ type Config struct {
 
 	Conn   transport.Conn
 	Clock  *hwclock.Clock
-	Random func() uint64 // of boot ids
-	State  *statedir.Dir // nil: nothing outlives the process
-	Claim  *Claim        // nil: the id is configured, or was kept before
+	Wall   func() time.Time // group time begins with it
+	Random func() uint64    // of boot ids
+	State  *statedir.Dir    // nil: nothing outlives the process
+	Claim  *Claim           // nil: the id is configured, or was kept before
 	Peers  *peers.Resolver
 	Join   *join.Finder // of candidates; nil: there are none
 	Gate   *pause.Gate  // nil except in tests and the demonstration

@@ -10,6 +10,9 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/loop", notices) }
 
+func usersLook(t testing.TB)   { worldsOfUsers(t) }
+func readersKnow(t testing.TB) { worldsOfReaders(t) }
+
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
 	"DoneFirst":             endsAreHeardLast,

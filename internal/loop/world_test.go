@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"hash"
+	"hash/fnv"
 	"math/rand/v2"
 	"net/netip"
 	"testing"
@@ -30,6 +32,7 @@ type world struct {
 	cut    map[[2]timed.NodeID]bool
 	uses   []*use
 	ends   map[string]int // how often each thing was seen
+	digest hash.Hash64    // of all that nodes sent, said and published
 }
 
 // onTheWay is a packet that arrives at a time.
@@ -71,7 +74,7 @@ func at7(id timed.NodeID) netip.AddrPort {
 }
 
 func newWorld(t testing.TB, seed uint64, count int, cast *broadcast.Config) *world {
-	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), now: int64(time.Hour), cut: map[[2]timed.NodeID]bool{}, ends: map[string]int{}}
+	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), now: int64(time.Hour), cut: map[[2]timed.NodeID]bool{}, ends: map[string]int{}, digest: fnv.New64a()}
 	var all timed.Set
 	var list []peers.Peer
 	for id := range timed.NodeID(count) {
@@ -86,7 +89,7 @@ func newWorld(t testing.TB, seed uint64, count int, cast *broadcast.Config) *wor
 			n.fakeConn = cfg.Conn.(*fakeConn)
 			n.local = at7(id)
 			cfg.Stack.Self.Node, cfg.Stack.Broadcast, cfg.Stack.Quorum, cfg.Stack.Epoch = id, cast, system, 1
-			cfg.Conn, cfg.Sink, cfg.Random, cfg.Clock = n, n, w.random.Uint64, hwclock.Of(n.show)
+			cfg.Conn, cfg.Sink, cfg.Random, cfg.Clock, cfg.Wall = n, n, w.random.Uint64, hwclock.Of(n.show), n.wall
 			cfg.Peers = peers.NewResolver(peers.Options{Self: id, Changed: func() {}}, list)
 		})
 		w.nodes = append(w.nodes, n)
@@ -99,6 +102,9 @@ func (n *inhabitant) show() int64 {
 	return int64(n.id)*1e12 + n.w.now + n.w.now/1e9*n.drift + n.w.now%1e9*n.drift/1e9
 }
 
+// wall is a clock that knows the time of day about as well as its machine.
+func (n *inhabitant) wall() time.Time { return time.Unix(1_700_000_000, n.show()) }
+
 // WriteBatch sends packets, each of which is held against what is published.
 func (n *inhabitant) WriteBatch(pkts []udp.Packet) (int, error) {
 	w := n.w
@@ -107,6 +113,7 @@ func (n *inhabitant) WriteBatch(pkts []udp.Packet) (int, error) {
 		b := append(append([]byte(nil), pkts[i].Buf[:pkts[i].N]...), pkts[i].Tail...)
 		require.NoError(w.t, n.decoder.Decode(append([]byte(nil), b...), &n.packet))
 		n.publishedBeforeSent(&n.packet)
+		_, _ = w.digest.Write(b)
 		to := timed.NodeID(pkts[i].Addr.Port() - 7000)
 		if w.cut[[2]timed.NodeID{n.id, to}] || w.random.IntN(50) == 0 {
 			continue
@@ -216,6 +223,7 @@ func (n *inhabitant) turn() {
 			n.global = until
 		}
 	}
+	n.fold()
 	if d.msgs != nil {
 		n.talk()
 	}

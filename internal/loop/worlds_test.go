@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // Event implements [Sink]: an event is news to nobody who reads the snapshot.
 func (n *inhabitant) Event(e *stack.Event) {
 	w, s := n.w, n.l.Snapshot()
+	_, _ = w.digest.Write([]byte(e.String()))
 	switch e.Kind {
 	case stack.EventElected:
 		require.NotSame(w.t, n.before.Phase, s.Phase, "node %v tells first that it was elected", n.id)
@@ -131,8 +133,8 @@ func (w *world) strike() {
 	}
 }
 
-// usersLook plays worlds of loops.
-func usersLook(t testing.TB) {
+// worldsOfUsers plays worlds of loops, and describes what has happened.
+func worldsOfUsers(t testing.TB) (behaviour string) {
 	seen := map[string]int{}
 	for seed := range uint64(8) {
 		w := newWorld(t, seed+1, 3+int(seed%3), nil)
@@ -146,6 +148,7 @@ func usersLook(t testing.TB) {
 			}
 		}
 		require.Equal(t, 1, led, "seed %d: one leader in the end", seed+1)
+		behaviour += w.behaviour(fmt.Sprint("seed ", seed+1))
 		for what, n := range w.ends {
 			seen[what] += n
 		}
@@ -153,20 +156,27 @@ func usersLook(t testing.TB) {
 	for _, what := range []string{"elected", "distrusted", "contexts ended", "resigned"} {
 		require.NotZero(t, seen[what], what)
 	}
+	return behaviour
 }
 
-func TestUsersAreToldTheTruthInAllWorlds(t *testing.T) { usersLook(t) }
+func TestUsersAreToldTheTruthInAllWorlds(t *testing.T) {
+	checkBehaviour(t, "users.txt", worldsOfUsers(t))
+}
 
-// readersKnow plays worlds of loops that broadcast.
-func readersKnow(t testing.TB) {
+// worldsOfReaders plays worlds of loops that broadcast, and describes what has happened.
+func worldsOfReaders(t testing.TB) (behaviour string) {
 	seen := 0
 	for seed := range uint64(3) {
 		cast := broadcast.Config{PacketBytes: 1000}.WithDefaults()
 		w := newWorld(t, seed+1, 3, &cast)
 		w.run(2*time.Second, true)
 		seen += w.ends["messages"]
+		behaviour += w.behaviour(fmt.Sprint("seed ", seed+1))
 	}
 	require.Positive(t, seen)
+	return behaviour
 }
 
-func TestReadersKnowWhatIsAcknowledged(t *testing.T) { readersKnow(t) }
+func TestReadersKnowWhatIsAcknowledged(t *testing.T) {
+	checkBehaviour(t, "readers.txt", worldsOfReaders(t))
+}
