@@ -124,6 +124,7 @@ func (w *World) Sometimes(what string) {
 		w.reached = map[string]uint64{}
 	}
 	w.reached[what]++
+	w.mixText(what)
 }
 
 // Result returns the result of the run so far.

@@ -12,7 +12,7 @@ type Result struct {
 	Seed       uint64
 	Simulated  time.Duration // true time
 	Events     uint64        // that were handled
-	Hash       uint64        // of the trace: the same for the same seed and options
+	Hash       uint64        // of what nodes did and claimed: the same for the same seed and options
 	Violation  *Violation
 	Stable     int           // stable periods
 	Missed     int           // of them, those that were not led or fresh in time
@@ -93,7 +93,7 @@ func (w *World) result() Result {
 	l := &w.check.Live
 	l.Account(w.now)
 	r := Result{
-		Seed: w.seed, Simulated: time.Duration(w.now - origin), Events: w.events, Hash: w.hash,
+		Seed: w.seed, Simulated: time.Duration(w.now - origin), Events: w.events, Hash: w.hash ^ w.check.Digest(),
 		Violation: w.failed, Stable: l.Periods, Missed: l.Missed,
 		WorstElect: l.WorstElect, WorstView: l.WorstView,
 		LedTime: time.Duration(l.LedTime), FreshTime: time.Duration(l.FreshTime), UpTime: time.Duration(l.UpTime),

@@ -119,6 +119,13 @@ func (w *World) schedule(at int64, k kind, node int, arg int32) {
 // mix folds a value into the trace hash.
 func (w *World) mix(x uint64) { w.hash = (w.hash ^ x) * 1099511628211 }
 
+func (w *World) mixText(text string) {
+	for i := range len(text) {
+		w.mix(uint64(text[i]))
+	}
+	w.mix(uint64(w.now))
+}
+
 // step performs the next event. It returns false when a check has failed or
 // nothing is left.
 func (w *World) step() bool {

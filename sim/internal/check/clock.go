@@ -41,6 +41,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		return
 	}
 	c.cameAs(current, verdict, d.Fast)
+	c.fold(uint64(verdict)<<56 ^ uint64(d.Bound))
 	if verdict != datagram.Delivered && verdict != datagram.Accepted {
 		return
 	}
@@ -126,6 +127,7 @@ func (c *Checker) adopted(n *Process, id clocksync.TimelineID) {
 // run backwards within a timeline.
 func (c *Checker) checkClock(n *Process, now timed.Instant) {
 	n.Stack.Clock().ReadInto(now, &c.reading)
+	c.foldReading(&c.reading)
 	c.checkReading(n, &c.reading)
 }
 

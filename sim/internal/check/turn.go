@@ -40,6 +40,7 @@ func (c *Checker) Turn(n *Process, now timed.Instant) {
 			cl.valid = valid
 			cl.ageView(n)
 		}
+		c.foldLeases(cl)
 	}
 	if lead {
 		c.checkLead(n)
@@ -54,18 +55,23 @@ func (c *Checker) Turn(n *Process, now timed.Instant) {
 		c.checkView(n)
 	}
 	if c.global != nil {
-		c.lookGlobal(n, now)
-		if lock {
-			c.checkFreed(n)
-		}
-		if lead {
-			c.checkReliances(n)
-		}
+		c.turnGlobal(n, now, lock, lead)
 	}
 	if p := mb.Proposal(); p != cl.proposal {
 		c.proposed(n, p, now)
 	}
 	c.endTurn(n, now, before)
+}
+
+// turnGlobal checks what a turn changes for global leaders.
+func (c *Checker) turnGlobal(n *Process, now timed.Instant, lock, lead bool) {
+	c.lookGlobal(n, now)
+	if lock {
+		c.checkFreed(n)
+	}
+	if lead {
+		c.checkReliances(n)
+	}
 }
 
 // endTurn checks the clock, and what callers see.
