@@ -46,18 +46,24 @@ func (w *World) wake(e event) {
 	if w.opt.Trace != nil {
 		w.trace(n, "timeout")
 	}
-	out := n.proc.Stack.HandleTimeout(now, w.out[:0])
-	if due := n.proc.Stack.Deadline(); due > now {
-		n.again = 0
-	} else if n.again++; n.again > mostAgain {
-		w.check.Fail("idle", &n.proc, "is due at once after each of %d turns", n.again)
-	}
-	w.after(n, now, out)
+	w.after(n, now, n.proc.Stack.HandleTimeout(now, w.out[:0]))
+	w.checkIdle(n, now)
 	if w.global != nil {
 		w.verifies(n)
 	}
 	if w.change != nil {
 		w.administers(n)
+	}
+}
+
+// checkIdle demands, after a timeout and its effects, that a node has done what was due. It
+// may leave work to its next turn, which packets can begin: see after.
+func (w *World) checkIdle(n *Node, now timed.Instant) {
+	if !n.proc.Up || n.proc.Upset || n.proc.Stack.Deadline() > now {
+		return
+	}
+	if n.again++; n.again > mostAgain {
+		w.check.Fail("idle", &n.proc, "is due at once after each of %d turns", n.again)
 	}
 }
 
@@ -93,6 +99,9 @@ func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
 		return
 	}
 	w.out, w.writing = out[:0], w.writing[:0]
+	if n.proc.Stack.Deadline() > now {
+		n.again = 0
+	}
 	w.check.Turn(&n.proc, now)
 	switch why {
 	case life.None:
