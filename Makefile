@@ -32,7 +32,7 @@ TWICE = . ./replicate ./replicate/internal/engine ./internal/journal
 # processor idles at the end.
 LONGEST = ./replicate ./cmd/failaware ./cmd/failaware-lab .
 
-.PHONY: all demo check test lint unit short plain race mutants sweep gremlins fuzz sim sim-check sim-long chaos bench bench-compare peers build site release clean
+.PHONY: all demo check test lint unit short plain race mutants sweep gremlins fuzz sim sim-check sim-long behaviour chaos bench bench-compare peers build site release clean
 
 
 all: build
@@ -101,15 +101,22 @@ PKG ?= ./internal/life
 gremlins:
 	nice -n 10 $(GO) run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash $(PKG) --workers 1
 
+# What nodes do in the campaigns of sets check and test, as figures and hashes. `make
+# behaviour` writes the files after a change that is meant to change it.
+BEHAVIOUR = internal/campaign/behaviour
+behaviour: build
+	bin/failaware-lab campaign run --set check --quiet --behaviour $(BEHAVIOUR)/check.txt --update
+	bin/failaware-lab campaign run --set test --quiet --behaviour $(BEHAVIOUR)/test.txt --update
+
 # The campaigns of set check: a few seeds of each.
 sim-check: build
-	bin/failaware-lab campaign run --set check --quiet
+	bin/failaware-lab campaign run --set check --quiet --behaviour $(BEHAVIOUR)/check.txt
 
 # The campaigns of set test: random worlds with and without a broadcast, quorum
 # systems, epochs, replicated state and more. They must reach every situation that
 # the table demands: `bin/failaware-lab campaign list`.
 sim: build
-	bin/failaware-lab campaign run --set test
+	bin/failaware-lab campaign run --set test --behaviour $(BEHAVIOUR)/test.txt
 	bin/failaware-lab sim clocks --seeds 2
 
 # Random worlds for TIME in all (90s, 30m, 8h). Each campaign adds a section to

@@ -84,6 +84,8 @@ type campaignFlags struct {
 	shrink        bool
 	report        string
 	hashes, quiet bool
+	behaviour     string
+	update        bool
 }
 
 func newCampaignRunCommand() *cobra.Command {
@@ -97,11 +99,16 @@ the table demands. The exit code is 1 if a campaign failed; the output names the
 that runs the seed again.
 
 The sets check and test run a number of seeds of each campaign, and set long starts new
-seeds for the time of --time, of which each campaign gets a share.`,
+seeds for the time of --time, of which each campaign gets a share.
+
+A file of --behaviour has a line for each campaign: a hash of all that its nodes did and
+claimed, and some figures. A change of the code that changes a line by mistake is a bug
+that broke no promise; one that is meant to change it comes with the file of --update.`,
 		Example: `  failaware-lab campaign run --set check
   failaware-lab campaign run rough broadcast-rough --seeds 1000
   failaware-lab campaign run --set long --time 1h --shard 7 -o json >7.json
-  failaware-lab campaign run --set long --time 8h --first-seed 1000000 --shrink`,
+  failaware-lab campaign run --set long --time 8h --first-seed 1000000 --shrink
+  failaware-lab campaign run --set check --behaviour internal/campaign/behaviour/check.txt`,
 		RunE: f.run,
 	}
 	fl := cmd.Flags()
@@ -115,6 +122,8 @@ seeds for the time of --time, of which each campaign gets a share.`,
 	fl.StringVar(&f.report, "report", "", "append a section of Markdown about each campaign to this file")
 	fl.BoolVar(&f.hashes, "hashes", false, "print only the name and the hash of each campaign")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
+	fl.StringVar(&f.behaviour, "behaviour", "", "fail if what nodes did differs from this file")
+	fl.BoolVar(&f.update, "update", false, "write the file of --behaviour instead")
 	return cmd
 }
 
@@ -138,6 +147,10 @@ func (f *campaignFlags) rows(args []string) (rows []campaign.Campaign, err error
 		return nil, fmt.Errorf("--time: %v is below 0", f.time)
 	case f.set.Value == campaign.Long && f.time == 0 && f.seeds == 0:
 		return nil, errors.New("--time: set long needs a time")
+	case f.update && f.behaviour == "":
+		return nil, errors.New("--update: needs --behaviour")
+	case f.behaviour != "" && f.time > 0:
+		return nil, errors.New("--behaviour: does not compare what --time ends")
 	}
 	if len(rows) == 0 {
 		rows = campaign.In(f.set.Value)
@@ -150,7 +163,7 @@ func (f *campaignFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return cli.WrongUsage(err)
 	}
-	r := campaignRun{flags: f, rows: rows, err: &lockedWriter{w: cmd.ErrOrStderr()}}
+	r := campaignRun{flags: f, rows: rows, named: len(args) > 0, err: &lockedWriter{w: cmd.ErrOrStderr()}}
 	if err := r.open(); err != nil {
 		return cli.WrongUsage(err)
 	}
@@ -167,7 +180,10 @@ func (f *campaignFlags) run(cmd *cobra.Command, args []string) error {
 	if err := cli.Print(cmd, r.results, text); err != nil {
 		return err
 	}
-	return r.verdict()
+	if err := r.verdict(); err != nil {
+		return err
+	}
+	return r.behaves()
 }
 
 // table writes the results as text.

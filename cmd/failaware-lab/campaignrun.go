@@ -21,6 +21,9 @@ type campaignRun struct {
 	report  *os.File // nil: none
 	results []campaignResult
 	problem error // after the runs, such as a file that could not be written
+
+	named  bool               // the rows were asked for by name
+	former campaign.Behaviour // of the file of --behaviour
 }
 
 // campaignResult is the JSON form of the result of a campaign.
@@ -34,6 +37,9 @@ type campaignResult struct {
 }
 
 func (r *campaignRun) open() (err error) {
+	if err := r.openBehaviour(); err != nil {
+		return err
+	}
 	if r.flags.report == "" {
 		return nil
 	}
