@@ -10,6 +10,7 @@ import (
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/internal/check"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -137,11 +138,11 @@ func (w *World) hands(n *Node, f *flight, d datagram.Delay) {
 }
 
 func (w *World) mixPayload(f *flight) {
-	h := uint64(len(f.payload))
+	h := check.Hash(len(f.payload))
 	for _, b := range f.payload {
-		h = (h ^ uint64(b)) * 1099511628211
+		h.Mix(uint64(b))
 	}
-	w.mix(h)
+	w.mix(uint64(h))
 }
 
 // endEvent calls handlers and grants requests until there are no more of either, and then

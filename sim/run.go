@@ -93,7 +93,7 @@ func (w *World) result() Result {
 	l := &w.check.Live
 	l.Account(w.now)
 	r := Result{
-		Seed: w.seed, Simulated: time.Duration(w.now - origin), Events: w.events, Hash: w.hash ^ w.check.Digest(),
+		Seed: w.seed, Simulated: time.Duration(w.now - origin), Events: w.events, Hash: uint64(w.hash) ^ w.check.Digest(),
 		Violation: w.failed, Stable: l.Periods, Missed: l.Missed,
 		WorstElect: l.WorstElect, WorstView: l.WorstView,
 		LedTime: time.Duration(l.LedTime), FreshTime: time.Duration(l.FreshTime), UpTime: time.Duration(l.UpTime),

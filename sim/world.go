@@ -43,7 +43,7 @@ type World struct {
 	stable   bool          // one of them is Heal
 
 	events  uint64
-	hash    uint64
+	hash    check.Hash
 	check   check.Checker
 	failed  *Violation
 	codec   codec
@@ -86,7 +86,7 @@ const origin = int64(1000 * time.Second)
 func newWorld(seed uint64, opt Options) *World { return newWorldOf(seed, opt, opt.draw(seed)) }
 
 func newWorldOf(seed uint64, opt Options, s fault.Schedule) *World {
-	w := &World{opt: opt, seed: seed, now: origin, hash: 14695981039346656037 ^ seed,
+	w := &World{opt: opt, seed: seed, now: origin, hash: check.Hash(14695981039346656037 ^ seed),
 		baseline: s.Baseline, faults: slices.Clip(s.Faults), planned: len(s.Faults), apps: random.New(seed, random.Apps),
 		net: random.New(seed, random.Network), proc: random.New(seed, random.Processes),
 		clocks: random.New(seed, random.Clocks), boots: random.New(seed, random.Boots), chaos: random.New(seed, random.Faults), settings: newSettings(seed)}
@@ -117,7 +117,7 @@ func (w *World) schedule(at int64, k kind, node int, arg int32) {
 }
 
 // mix folds a value into the trace hash.
-func (w *World) mix(x uint64) { w.hash = (w.hash ^ x) * 1099511628211 }
+func (w *World) mix(x uint64) { w.hash.Mix(x) }
 
 func (w *World) mixText(text string) {
 	for i := range len(text) {

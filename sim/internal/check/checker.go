@@ -48,7 +48,7 @@ type Checker struct {
 	global    *globalLeads // nil without a quorum system
 	Change    *epochs      // nil where the quorum system is not replaced
 	Counts    Counts
-	digest    uint64 // see Digest
+	digest    Hash // see Digest
 
 	Claims  []Claims
 	views   map[membership.ViewID]*membership.View

@@ -41,7 +41,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		return
 	}
 	c.cameAs(current, verdict, d.Fast)
-	c.fold(uint64(verdict)<<56 ^ uint64(d.Bound))
+	c.digest.Mix(uint64(verdict)<<56 ^ uint64(d.Bound))
 	if verdict != datagram.Delivered && verdict != datagram.Accepted {
 		return
 	}

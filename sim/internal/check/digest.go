@@ -5,38 +5,41 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// fold takes a value into the digest of everything that processes claimed.
-func (c *Checker) fold(x uint64) { c.digest = (c.digest ^ x) * 1099511628211 }
+// Hash is a hash of the values that were mixed into it, in their order.
+type Hash uint64
+
+// Mix takes a value in.
+func (h *Hash) Mix(x uint64) { *h = (*h ^ Hash(x)) * 1099511628211 }
 
 func (c *Checker) foldSet(s timed.Set) {
 	for _, w := range s.Words() {
-		c.fold(w)
+		c.digest.Mix(w)
 	}
 }
 
 // foldLeases takes the claims of a process about its lead, its vote and its view in.
 func (c *Checker) foldLeases(cl *Claims) {
-	c.fold(uint64(cl.expiration))
+	c.digest.Mix(uint64(cl.expiration))
 	c.foldSet(cl.Support)
-	c.fold(uint64(cl.LockedTo.Node)<<56 ^ uint64(cl.LockEnd))
-	c.fold(uint64(cl.valid))
+	c.digest.Mix(uint64(cl.LockedTo.Node)<<56 ^ uint64(cl.LockEnd))
+	c.digest.Mix(uint64(cl.valid))
 	if v := cl.View; v != nil {
-		c.fold(v.ID.Sequence ^ uint64(v.ID.Leader)<<56)
+		c.digest.Mix(v.ID.Sequence ^ uint64(v.ID.Leader)<<56)
 		c.foldSet(v.Set)
 	}
 }
 
 func (c *Checker) foldReading(r *clocksync.Reading) {
-	c.fold(uint64(r.Time) ^ uint64(r.Deviation)<<20 ^ uint64(r.UTCBound)<<40 ^ uint64(r.Status))
+	c.digest.Mix(uint64(r.Time) ^ uint64(r.Deviation)<<20 ^ uint64(r.UTCBound)<<40 ^ uint64(r.Status))
 }
 
 // Digest returns a hash of everything that processes claimed so far, and of how often
 // each situation was reached. Two runs that differ in no packet can differ in it.
 func (c *Checker) Digest() uint64 {
-	d := *c
-	d.fold(c.Counts.Views<<32 ^ c.Counts.Elections)
+	d := c.digest
+	d.Mix(c.Counts.Views<<32 ^ c.Counts.Elections)
 	for _, n := range c.Counts.Situations {
-		d.fold(n)
+		d.Mix(n)
 	}
-	return d.digest
+	return uint64(d)
 }

@@ -25,7 +25,7 @@ func (c *Checker) lookGlobal(n *Process, now timed.Instant) {
 	}
 	fresh := stamps != cl.Stamps
 	cl.GlobalEnd, cl.Stamps = end, stamps
-	c.fold(uint64(end))
+	c.digest.Mix(uint64(end))
 	cl.ageGlobal(n)
 	if !c.LeadsGlobally(n.Index) {
 		return
