@@ -105,8 +105,7 @@ func (c *changing) banned(n *Node) bool {
 func (c *changing) waits(n *Node) bool {
 	banned := c.banned(n)
 	if banned && c.w.app.MayForce != nil {
-		c.w.faults = append(c.w.faults, fault.Fault{At: c.w.Time(), Kind: fault.Crash, Node: n.proc.ID, For: c.w.opt.Timing.Expires})
-		c.w.beginFault(int32(len(c.w.faults) - 1))
+		c.w.crashFor(n, c.w.opt.Timing.Expires)
 	}
 	return banned
 }
@@ -136,9 +135,7 @@ func (w *World) dropUnsent(sent int) {
 func (w *World) dies(n *Node, sent int) {
 	w.dropUnsent(sent)
 	w.out, w.writing = w.out[:0], w.writing[:0]
-	d := time.Duration(w.change.rand.LogUniform(0.2, 10) * float64(w.opt.Timing.Expires))
-	w.faults = append(w.faults, fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.proc.ID, For: d})
-	w.beginFault(int32(len(w.faults) - 1))
+	w.crashFor(n, time.Duration(w.change.rand.LogUniform(0.2, 10)*float64(w.opt.Timing.Expires)))
 }
 
 // falls lets a leader that has just proposed crash or become mute soon, now and then. The

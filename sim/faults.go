@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/sim/fault"
@@ -36,6 +37,12 @@ func (w *World) beginFault(i int32) {
 	if f.For > 0 {
 		w.schedule(w.endOf(f), faultEnds, 0, i)
 	}
+}
+
+// crashFor crashes a machine at once, for a time. No schedule has this fault.
+func (w *World) crashFor(n *Node, d time.Duration) {
+	w.faults = append(w.faults, fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.proc.ID, For: d})
+	w.beginFault(int32(len(w.faults) - 1))
 }
 
 // effect performs the beginning of a fault, except for links. It returns false if the world

@@ -5,7 +5,6 @@ import (
 
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/membership"
-	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -109,9 +108,7 @@ func (w *World) leaves(n *Node, now timed.Instant) (left bool) {
 		return false
 	}
 	w.check.Left(&n.proc)
-	d := time.Duration(w.restless.rand.LogUniform(0.01, 5) * float64(w.opt.Timing.Expires))
-	w.faults = append(w.faults, fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.proc.ID, For: d})
-	w.beginFault(int32(len(w.faults) - 1))
+	w.crashFor(n, time.Duration(w.restless.rand.LogUniform(0.01, 5)*float64(w.opt.Timing.Expires)))
 	return !n.proc.Up
 }
 
