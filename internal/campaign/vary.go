@@ -78,9 +78,11 @@ func varyEven(seed uint64, o *sim.Options) {
 	}
 }
 
-// features chooses what else a world has: nothing, quorums, epochs, a broadcast, or collated
-// replies.
-func (c *choices) features(o *sim.Options) {
+// everything chooses the mode, the rank, what else a world has (nothing, quorums, epochs, a
+// broadcast, or collated replies), and how many nodes and faults.
+func (c *choices) everything(seed uint64, o *sim.Options) {
+	c.modes(o)
+	o.Nodes, o.Codec, o.Roughness = 2+int(seed/5%6), seed%5 == 0, [...]float64{0.3, 1, moderate}[seed%3]
 	switch c.next(6) {
 	case 1:
 		o.Quorum = sim.RandomQuorum
@@ -98,19 +100,15 @@ func (c *choices) features(o *sim.Options) {
 // varyRestless has two to seven nodes in all modes and ranks with all features in 24 seeds.
 func varyRestless(seed uint64, o *sim.Options) {
 	c := choices(seed - 1)
-	c.modes(o)
-	c.features(o)
-	o.Nodes, o.Codec, o.Roughness = 2+int(seed/5%6), seed%5 == 0, [...]float64{0.3, 1, moderate}[seed%3]
+	c.everything(seed, o)
 }
 
 // varyCoarse has two to seven nodes in all modes and ranks with all features, with leaders
 // that keep their leads and with restless ones, in 48 seeds.
 func varyCoarse(seed uint64, o *sim.Options) {
 	c := choices(seed - 1)
-	c.modes(o)
-	c.features(o)
+	c.everything(seed, o)
 	o.Restless, o.Duration = c.next(2) == 0, 200*o.Timing.Expires
-	o.Nodes, o.Codec, o.Roughness = 2+int(seed/5%6), seed%5 == 0, [...]float64{0.3, 1, moderate}[seed%3]
 }
 
 // varyLate has two to seven nodes in all modes and ranks. Some packets come up to minutes
