@@ -68,7 +68,8 @@ func (n *Node) ask(ctx context.Context, epoch uint64, next quorum.System) error 
 
 // ChangeQuorum has this node, which must lead globally, replace the quorum system,
 // and returns when this node has entered the next epoch. After an error, the change
-// may still come about: [Node.Epoch] tells, here or elsewhere.
+// may still come about: [Node.Epoch] tells, here or elsewhere. Call it again then, at the
+// node that leads: it proposes nothing if next rules already.
 //
 // With a replicated state ([BroadcastConfig.RequireQuorum]), quorums of both systems must
 // have the state before, and ChangeQuorum returns when a quorum of the next system has it in
@@ -79,10 +80,17 @@ func (n *Node) ask(ctx context.Context, epoch uint64, next quorum.System) error 
 // quorum system; [epoch.ErrUnderWay] or [epoch.ErrSystem]; [ErrClosed]; the cause of
 // ctx; or says that packets are too small for the change. It is safe for concurrent use.
 func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
-	before, err := n.change(next, func(before EpochAnswer) error {
-		if n.orders() && !n.LeadsGlobally() {
+	var former uint64 // the epoch before that of next
+	_, err := n.change(next, func(before EpochAnswer) error {
+		rules := before.System == next.String() && before.Next == ""
+		if (rules || n.orders()) && !n.LeadsGlobally() {
 			return loop.ErrNotLeader // whatever its state
 		}
+		if rules {
+			former = before.Epoch - 1
+			return nil
+		}
+		former = before.Epoch
 		if err := n.ask(ctx, before.Epoch, next); err != nil {
 			return err
 		}
@@ -94,7 +102,7 @@ func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
 	look := time.NewTicker(n.cfg.Timing.ElectionPeriod)
 	defer look.Stop()
 	for {
-		if done, err := n.changed(ctx, before.Epoch, next); done || err != nil {
+		if done, err := n.changed(ctx, former, next); done || err != nil {
 			return err
 		}
 		select {

@@ -53,7 +53,8 @@ func newEpochChangeCommand(g *globals) *cobra.Command {
 		Long: `Have the node, which must lead globally, propose a quorum system as the successor of
 the one in use, and wait until the node has entered the next epoch. A linearizable store
 goes along: quorums of both systems must have its state before, and a quorum of the next
-system has it when the command is done. Members of the former may be stopped then.
+system has it when the command is done. Members of the former may be stopped then. If the
+command fails or its answer is lost, run it again.
 
 With --force, a survivor replaces the quorum system without a leader. Use it when so many
 members are lost for good that none can be elected. Nothing checks your claims about the
