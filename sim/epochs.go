@@ -70,6 +70,9 @@ func (w *World) newChanging() *changing {
 	return c
 }
 
+// asksApp reports whether changes are forced when the application wants that ([App].MayForce).
+func (c *changing) asksApp() bool { return c.w.app.MayForce != nil }
+
 // configure gives a starting node the contents of its state directory.
 func (c *changing) configure(n *Node, cfg *stack.Config) {
 	if n.starts == 1 && !n.state.lost && (c.w.global.system.Members().Has(n.proc.ID) || !c.rand.Chance(joiningWorlds)) {
@@ -104,7 +107,7 @@ func (c *changing) banned(n *Node) bool {
 // waits reports whether a node is banned. Where an application has a state, it starts later.
 func (c *changing) waits(n *Node) bool {
 	banned := c.banned(n)
-	if banned && c.w.app.MayForce != nil {
+	if banned && c.asksApp() {
 		c.w.crashFor(n, c.w.opt.Timing.Expires)
 	}
 	return banned
@@ -174,7 +177,7 @@ func (w *World) administers(n *Node) {
 		}
 		return
 	}
-	if c.forces && c.rand.Chance(forcings) || w.app.MayForce != nil && c.rand.Chance(appForcings) {
+	if c.forces && c.rand.Chance(forcings) || c.asksApp() && c.rand.Chance(appForcings) {
 		c.force(n)
 	}
 }
@@ -183,11 +186,11 @@ func (w *World) administers(n *Node) {
 // warn of is the case. The state directories of the dead are gone.
 func (c *changing) force(n *Node) {
 	at := n.proc.Stack.Epoch()
-	if c.forced.at == n && c.w.app.MayForce != nil {
+	if c.forced.at == n && c.asksApp() {
 		c.repeat(at)
 		return
 	}
-	if at.Epoch == 0 || c.w.check.Change.Forced && !c.contradicts || c.w.app.MayForce != nil && !c.w.app.MayForce(n) {
+	if at.Epoch == 0 || c.w.check.Change.Forced && !c.contradicts || c.asksApp() && !c.w.app.MayForce(n) {
 		return
 	}
 	system, _ := quorum.Parse(at.System)
@@ -202,11 +205,11 @@ func (c *changing) force(n *Node) {
 			return
 		}
 	}
-	if c.w.app.MayForce != nil && system.IsQuorum(system.Members().Minus(dead)) {
+	if c.asksApp() && system.IsQuorum(system.Members().Minus(dead)) {
 		return // they can agree without force
 	}
 	next := drawQuorum(c.rand, c.w.opt.Nodes)
-	if c.w.app.MayForce != nil {
+	if c.asksApp() {
 		next, _ = quorum.Majority(c.w.all().Minus(dead)) // in most cases they are no quorum of another one
 	}
 	c.perform(&forcing{at: n, epoch: at.Epoch, next: next.String(), dead: dead}, func() {
@@ -244,7 +247,7 @@ func (c *changing) repeat(at *epoch.State) {
 // application has a state, some of them keep theirs.
 func (c *changing) lose(number uint64, system quorum.System, dead timed.Set) {
 	wiped := dead
-	if c.w.app.MayForce != nil {
+	if c.asksApp() {
 		wiped = c.wiped(system, dead)
 		c.w.app.Forced(number, dead, wiped)
 	}
@@ -253,7 +256,7 @@ func (c *changing) lose(number uint64, system quorum.System, dead timed.Set) {
 		m := c.w.node(id)
 		if m.state.dead = true; wiped.Has(id) {
 			m.state, m.starts = stateDir{lost: true, dead: true}, 0
-			if c.w.app.MayForce != nil {
+			if c.asksApp() {
 				m.sequence = 0 // it was there too
 			}
 		}
