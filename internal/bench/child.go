@@ -33,7 +33,7 @@ type child struct {
 
 // answerWait is how long a child may take to answer, in addition to the time of the
 // command.
-const answerWait = 15 * time.Second
+const answerWait = time.Minute
 
 var errChildEnded = errors.New("a child process ended")
 

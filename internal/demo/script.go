@@ -56,7 +56,7 @@ const (
 	pollEvery = time.Millisecond
 	// basePatience is how long a step may take on a busy machine, besides many
 	// times its bound.
-	basePatience  = 10 * time.Second
+	basePatience  = 30 * time.Second
 	boundPatience = 10
 	maxEvents     = 10 // shown for a step
 )
