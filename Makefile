@@ -5,6 +5,7 @@
 GO ?= go
 FUZZTIME ?= 5s
 MUTANTFLAGS ?=
+PLAINFLAGS ?=
 PLANT = $(GO) run ./internal/mutant/plant
 TIME ?= 1h
 FIRST ?= 1000000
@@ -26,7 +27,7 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 # The packages whose tests repeat less with the race detector (internal/race), which makes
 # nodes in virtual time twenty times as slow. They are tested in full without it, too. A
 # test of internal/shape guards this list as well.
-TWICE = . ./replicate ./replicate/internal/engine ./internal/journal
+TWICE = . ./replicate ./replicate/internal/engine ./internal/journal ./internal/browsertest ./cmd/failaware-lab
 
 # The packages whose tests take longest with the race detector begin first, so that no
 # processor idles at the end.
@@ -73,7 +74,7 @@ short:
 	$(GO) test -vet=off -short ./...
 
 plain:
-	$(GO) test -vet=off -timeout 20m $(PLAIN) $(TWICE) ./examples/fenced
+	$(GO) test -vet=off -timeout 20m $(PLAINFLAGS) $(PLAIN) $(TWICE) ./examples/fenced
 
 # Otherwise each process sleeps for a second at its end. An example imports no internal
 # package, but takes a number.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/race"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/sim/memory"
@@ -43,12 +44,16 @@ func closeAll(t *testing.T, all []*holder) {
 
 // All processes of a group end, and it goes on with what was acknowledged.
 func TestAStateOnDisksOutlivesAllProcesses(t *testing.T) {
+	rounds := 4
+	if race.Enabled {
+		rounds = 2
+	}
 	for _, withQuorum := range []bool{true, false} {
 		t.Run(fmt.Sprint("quorum ", withQuorum), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				net, dir := memory.New(memory.Options{Seed: 6}), t.TempDir()
 				var want []string
-				for round := range 4 {
+				for round := range rounds {
 					all := onDisks(t, net, dir, withQuorum, 1, 2, 3)
 					require.Equal(t, want, all[round%3].latest(t))
 					for i := range 10 {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/race"
 	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/sim/memory"
 )
@@ -128,6 +129,9 @@ func live() uint64 {
 }
 
 func TestALargeStateTakesLittleMemory(t *testing.T) {
+	if race.Enabled {
+		t.Skip("measures memory: the test without the race detector does")
+	}
 	const size = 48 << 20
 	require.Less(t, largeState(t, size, 1<<20), uint64(size/4))
 }

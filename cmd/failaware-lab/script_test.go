@@ -5,6 +5,7 @@ import (
 
 	"github.com/failaware/failaware/internal/bench"
 	"github.com/failaware/failaware/internal/cli/clitest"
+	"github.com/failaware/failaware/internal/race"
 )
 
 func TestMain(m *testing.M) { clitest.Main(m, &program, nil) }
@@ -14,7 +15,10 @@ func TestEveryCommandHasHelp(t *testing.T) { clitest.CheckHelp(t, &program) }
 // [awake] is the condition that processors can be kept awake.
 func TestScripts(t *testing.T) {
 	clitest.Scripts{
-		Dir:        "testdata/script",
-		Conditions: map[string]func() bool{"awake": func() bool { return bench.MayKeepAwake() == nil }},
+		Dir: "testdata/script",
+		Conditions: map[string]func() bool{
+			"awake": func() bool { return bench.MayKeepAwake() == nil },
+			"race":  func() bool { return race.Enabled },
+		},
 	}.Run(t)
 }

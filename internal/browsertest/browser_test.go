@@ -20,6 +20,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/race"
 )
 
 // longEnough only ends a test that hangs.
@@ -41,6 +43,9 @@ type tab struct {
 // open starts a browser with one page of a size.
 func open(t *testing.T, width, height int64) *tab {
 	t.Helper()
+	if race.Enabled {
+		t.Skip("what a browser shows is tested without the race detector")
+	}
 	path := ""
 	for _, name := range programs {
 		if found, err := exec.LookPath(name); err == nil && path == "" {
