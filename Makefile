@@ -27,7 +27,7 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 # The packages whose tests repeat less with the race detector (internal/race), which makes
 # nodes in virtual time twenty times as slow. They are tested in full without it, too. A
 # test of internal/shape guards this list as well.
-TWICE = . ./replicate ./replicate/internal/engine ./internal/journal ./internal/browsertest ./cmd/failaware-lab
+TWICE = . ./replicate ./replicate/internal/engine ./internal/journal ./internal/browsertest ./sim/memory ./cmd/failaware-lab
 
 # The packages whose tests take longest with the race detector begin first, so that no
 # processor idles at the end.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/race"
 	"github.com/failaware/failaware/internal/trust"
 )
 
@@ -72,7 +73,7 @@ func TestNothingDurableIsLostWithTheProcess(t *testing.T) {
 	program, err := os.Executable()
 	require.NoError(t, err)
 	dir, kills, sure := filepath.Join(t.TempDir(), "journal"), 40, 0
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		kills = 5
 	}
 	for range kills {

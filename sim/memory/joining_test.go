@@ -10,13 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/race"
 	"github.com/failaware/failaware/sim/memory"
 )
 
 // Nodes that know one other node each find all others, on a network that loses packets:
 // members introduce members.
 func TestOneSeedIsEnough(t *testing.T) {
-	for seed := range uint64(8) {
+	seeds := 8
+	if race.Enabled {
+		seeds = 2
+	}
+	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { joinBySeeds(t, seed) }) })
 	}
 }
@@ -137,6 +142,10 @@ func startJoining(t *testing.T, net *memory.Network, count int, candidates ...st
 // Three nodes that are started together with the address of one of them share a view
 // within a second, and so they do if that one is started late.
 func TestNodesWithOneCandidateMeetWithinASecond(t *testing.T) {
+	alone := time.Hour
+	if race.Enabled {
+		alone = time.Minute
+	}
 	for seed := range failaware.NodeID(3) {
 		synctest.Test(t, func(t *testing.T) {
 			nodes := startJoining(t, memory.New(memory.Options{Seed: uint64(seed)}), 3, addressOf(seed+1))
@@ -150,7 +159,7 @@ func TestNodesWithOneCandidateMeetWithinASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{})
 		nodes := startJoining(t, net, 2, addressOf(3))
-		time.Sleep(time.Hour)
+		time.Sleep(alone)
 		require.Len(t, leaders(t, nodes), 2, "they are alone")
 		n, err := failaware.Start(t.Context(), failaware.Config{ID: 3, Transport: net.Transport(), Join: []string{addressOf(3)}})
 		require.NoError(t, err)
@@ -163,6 +172,9 @@ func TestNodesWithOneCandidateMeetWithinASecond(t *testing.T) {
 // After a partition that is longer than silent nodes are remembered, the candidates lead
 // the parts back to each other.
 func TestCandidatesJoinThePartsOfALongPartition(t *testing.T) {
+	if race.Enabled {
+		t.Skip("ten minutes of four nodes, which do nothing new in them")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{})
 		nodes := startJoining(t, net, 4, addressOf(1))
