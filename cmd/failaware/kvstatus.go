@@ -22,12 +22,9 @@ func newKVStatusCommand(g *globals) *cobra.Command {
 		Long:    "Show what the node knows about the store. The exit code is 5 if the node takes no commands.",
 		Example: "  failaware kv status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var accepting bool
-			err := askStore(g, cmd, http.MethodGet, "status", url.Values{}, nil, func(w io.Writer, a *api.KVStatus) error {
-				accepting = a.Accepting
-				return kvStatusText(w, a)
-			})
-			if err == nil && cli.FormatOf(cmd) == cli.AsTable && !accepting {
+			var a api.KVStatus
+			err := g.store(cmd, http.MethodGet, "status", url.Values{}, nil, &a, func(w io.Writer) error { return kvStatusText(w, &a) })
+			if err == nil && !a.Accepting {
 				return &cli.ExitError{Code: exitUnavailable}
 			}
 			return err
@@ -70,17 +67,16 @@ value was chosen, and the other is kept here until "kv resolve" removes it. The 
 is 0 if there are conflicts, and 1 if there are none.`,
 		Example: "  failaware kv conflicts\n  failaware kv conflicts service/ -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			some := true
+			var a api.KVConflicts
 			query := url.Values{"prefix": {strings.Join(args, "")}, "local": {strconv.FormatBool(local)}}
-			err := askStore(g, cmd, http.MethodGet, "conflicts", query, nil, func(w io.Writer, a *api.KVConflicts) error {
+			err := g.store(cmd, http.MethodGet, "conflicts", query, nil, &a, func(w io.Writer) error {
 				warnStale(cmd, &a.Fresh)
 				if a.Forgotten > 0 {
 					fmt.Fprintf(cmd.ErrOrStderr(), "failaware: %d older conflicts were dropped\n", a.Forgotten)
 				}
-				some = len(a.Conflicts) > 0
-				return conflictsText(w, a)
+				return conflictsText(w, &a)
 			})
-			return cli.Verdict(err, some)
+			return cli.Verdict(err, len(a.Conflicts) > 0)
 		},
 	}
 	cmd.Flags().BoolVar(&local, "local", false, localUsage)

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+// storeThat starts a node whose store answers each path of GET with a status and a value, and
+// returns its socket.
+func storeThat(t *testing.T, status int, answers map[string]any) string {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/kv/{path...}", func(w http.ResponseWriter, q *http.Request) {
+		api.Answer(w, status, answers[q.PathValue("path")])
+	})
+	return serveAt(t, mux)
+}
+
+// serveAt serves a mux at a socket until the test ends.
+func serveAt(t *testing.T, mux *http.ServeMux) string {
+	socket := filepath.Join(shortDir(t), "api")
+	l, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	srv := &http.Server{Handler: mux}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	return socket
+}
+
+// stale is the freshness of a node that has no quorum.
+var stale = api.KVFresh{Members: []int{1}, Situation: "no quorum"}
+
+// The exit code is the same in each format.
+func TestExitCodesDoNotDependOnTheFormat(t *testing.T) {
+	socket := storeThat(t, http.StatusOK, map[string]any{
+		"status":    api.KVStatus{Kind: "linearizable", Absent: []int{}, Fresh: stale},
+		"conflicts": api.KVConflicts{Conflicts: []api.KVConflict{}, Fresh: stale},
+	})
+	for _, format := range []string{"table", "json", "ndjson"} {
+		code, _, stderr := invoke("--addr", socket, "kv", "status", "-o", format)
+		require.Equal(t, int(exitUnavailable), code, "status -o %s: %s", format, stderr)
+		code, _, stderr = invoke("--addr", socket, "kv", "conflicts", "-o", format)
+		require.Equal(t, 1, code, "conflicts -o %s: %s", format, stderr)
+	}
+}
