@@ -48,3 +48,13 @@ func TestExitCodesDoNotDependOnTheFormat(t *testing.T) {
 		require.Equal(t, 1, code, "conflicts -o %s: %s", format, stderr)
 	}
 }
+
+// That there is no such key, as far as the node knows, may be old too.
+func TestAMissingKeyMayBeOldKnowledge(t *testing.T) {
+	socket := storeThat(t, http.StatusNotFound, map[string]any{
+		"get": api.KVGet{Key: "colour", Fresh: stale, Error: `there is no key "colour"`},
+	})
+	code, _, stderr := invoke("--addr", socket, "kv", "get", "colour", "--local")
+	require.Equal(t, int(exitNotFound), code)
+	require.Equal(t, "failaware: this may be old: no quorum\nfailaware: there is no key \"colour\"\n", stderr)
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -36,7 +37,8 @@ freshness.`,
 				return err
 			}
 			query := url.Values{"key": {args[0]}, "local": {strconv.FormatBool(local)}}
-			return askStore(g, cmd, http.MethodGet, "get", query, nil, func(w io.Writer, a *api.KVGet) error {
+			var a api.KVGet
+			err := g.store(cmd, http.MethodGet, "get", query, nil, &a, func(w io.Writer) error {
 				warnStale(cmd, &a.Fresh)
 				b, err := valueOf(a.Value)
 				if err == nil {
@@ -44,6 +46,10 @@ freshness.`,
 				}
 				return err
 			})
+			if e, ok := errors.AsType[*cli.ExitError](err); ok && e.Code == exitNotFound && a.Key != "" && cli.FormatOf(cmd) == cli.AsTable {
+				warnStale(cmd, &a.Fresh) // the key may exist elsewhere
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&local, "local", false, localUsage)
