@@ -761,6 +761,9 @@ type KVStatus struct {
 	// Conflicts The number of conflicts.
 	Conflicts int `json:"conflicts"`
 
+	// Disk Why the disk of the state is full: this node applies nothing until it has room.
+	Disk *string `json:"disk,omitempty"`
+
 	// Expired How many keys have ended with their leases.
 	Expired int64 `json:"expired"`
 

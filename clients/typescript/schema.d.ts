@@ -1610,6 +1610,8 @@ export interface components {
             kind: "linearizable" | "partitionable";
             /** @description The directory that keeps the state. */
             storage?: string;
+            /** @description Why the disk of the state is full: this node applies nothing until it has room. */
+            disk?: string;
             /** @description The node takes commands. */
             accepting: boolean;
             /** @description Nodes that may know more, for which the view waits. */

@@ -58,3 +58,16 @@ func TestAMissingKeyMayBeOldKnowledge(t *testing.T) {
 	require.Equal(t, int(exitNotFound), code)
 	require.Equal(t, "failaware: this may be old: no quorum\nfailaware: there is no key \"colour\"\n", stderr)
 }
+
+// The status of a node whose disk is full names the disk, and how many changes wait for it.
+func TestStatusOfAFullDisk(t *testing.T) {
+	socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{
+		Kind: "linearizable", Storage: "kv", Disk: "journal: the disk is full: no space left on device", Absent: []int{}, Revision: 156,
+		Fresh: api.KVFresh{UpToDate: true, AtMostNS: 1e9, Members: []int{1, 2, 3}, Situation: "at work", Behind: 376},
+	}})
+	code, out, stderr := invoke("--addr", socket, "kv", "status")
+	require.Equal(t, int(exitUnavailable), code, stderr)
+	require.Contains(t, out, "revision 156, 376 changes wait; at work\n")
+	require.Contains(t, out, "takes commands: no\n")
+	require.Regexp(t, `waits for +room: journal: the disk is full: no space left on device\n`, out)
+}

@@ -41,10 +41,16 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 	if a.Fresh.UpToDate {
 		fresh = fmt.Sprintf("up to date for at most %s", cli.Brief(a.Fresh.AtMostNS))
 	}
+	if a.Fresh.Behind > 0 {
+		fresh = fmt.Sprintf("%d changes wait", a.Fresh.Behind)
+	}
 	t := cli.NewTable(w)
 	t.Row("store", fmt.Sprintf("%s, %s", a.Kind, where))
 	t.Row("state", fmt.Sprintf("revision %d, %s; %s", a.Revision, fresh, a.Fresh.Situation))
 	t.Row("view", fmt.Sprintf("nodes %v; takes commands: %s", a.Fresh.Members, cli.YesNo(a.Accepting)))
+	if a.Disk != "" {
+		t.Row("waits for", "room: "+a.Disk)
+	}
 	if len(a.Absent) > 0 {
 		t.Row("waits for", fmt.Sprintf("nodes %v, which may know more", a.Absent))
 	}

@@ -104,6 +104,7 @@ type KVConflict struct {
 type KVStatus struct {
 	Kind       string  `json:"kind"`
 	Storage    string  `json:"storage,omitempty"` // directory
+	Disk       string  `json:"disk,omitempty"`    // why the disk is full
 	Accepting  bool    `json:"accepting"`
 	Absent     []int   `json:"absent"` // nodes that may know more
 	Revision   uint64  `json:"revision"`

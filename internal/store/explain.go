@@ -11,6 +11,8 @@ import (
 
 var errNoClock = errors.New("the clock of this node is not synchronized, which a lease needs")
 
+const noRoom = "this node waits for room to keep its state: "
+
 // unavailable is an error of the replica in the words of the store.
 type unavailable struct {
 	text string
@@ -31,7 +33,11 @@ func (s *Store) explain(err error) error {
 	refused, ok := errors.AsType[*replicate.NotAcceptingError](err)
 	switch {
 	case errors.Is(err, failaware.ErrOutcomeUnknown):
-		return &unavailable{"the outcome is unknown, the command may be carried out or not: " + strings.TrimPrefix(err.Error(), "failaware: "), err}
+		text := "the outcome is unknown, the command may be carried out or not: " + strings.TrimPrefix(err.Error(), "failaware: ")
+		if full := s.fullDisk(); full != "" {
+			text += "; " + noRoom + full
+		}
+		return &unavailable{text, err}
 	case errors.Is(err, failaware.ErrClosed):
 		return &unavailable{"the node has stopped", err}
 	case !ok:
@@ -54,6 +60,9 @@ func (s *Store) explain(err error) error {
 		text = fmt.Sprintf("too few of nodes %v remember the state, and nodes %v may know more: start them, or, if they are lost for good, see 'failaware kv bootstrap --help'", view.Set, refused.Absent)
 	case replicate.Working:
 		text = "the view changes or too much waits"
+		if full := s.fullDisk(); full != "" {
+			text = noRoom + full
+		}
 	}
 	if refused.Err != nil {
 		text += " (" + refused.Err.Error() + ")"

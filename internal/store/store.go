@@ -41,6 +41,7 @@ type Store struct {
 	writer  uint64        // in the dots of this process
 	number  atomic.Uint64 // of its last command
 	counted counted
+	full    atomic.Pointer[string] // why the disk has no room
 	cancel  context.CancelFunc
 	ended   sync.WaitGroup
 }
@@ -160,7 +161,8 @@ func (s *Store) Bootstrap(ctx context.Context) error {
 // Describe implements [api.Store].
 func (s *Store) Describe(a *api.KVStatus) {
 	p := s.replica.Progress()
-	a.Storage, a.Accepting = s.cfg.Dir, p.Accepting
+	a.Storage, a.Disk = s.cfg.Dir, s.fullDisk()
+	a.Accepting = p.Accepting && a.Disk == ""
 	for id := range p.Absent.All() {
 		a.Absent = append(a.Absent, int(id))
 	}
