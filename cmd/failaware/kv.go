@@ -35,7 +35,8 @@ be asked. Each answer says whether it is up to date, and a node that cannot answ
 Exit codes: 0 done, 1 no, 2 wrong usage or it can never succeed, 3 there is no such key,
 lease or conflict, 4 the key has another version, 5 not available, and nothing was
 changed, 6 the outcome is unknown. put, cas and delete are carried out once: they are sent
-again until their outcome is known or --timeout ends, and then say how to go on.`,
+again until their outcome is known, and if --timeout or a signal ends them before, they say
+how to go on.`,
 		Example: `  failaware kv put colour blue
   failaware kv get colour
   failaware kv cas colour green --version 1

@@ -7,6 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,9 +64,11 @@ func (a *attempt) write(g *globals, cmd *cobra.Command, path string, query url.V
 		query.Set("session", a.session)
 		query.Set("number", a.number)
 		var answer api.KVWrite
+		leave := a.interruptible(cmd.ErrOrStderr())
 		err, known := persist(ctx, continued, func() error { return send(path, query, body, &answer) })
+		leave()
 		if !known {
-			return &cli.ExitError{Code: exitUnknown, Err: fmt.Errorf("%w; the outcome is not known: repeat the command, at any node, with --session %s --number %s", err, a.session, a.number)}
+			return &cli.ExitError{Code: exitUnknown, Err: fmt.Errorf("%w; %s", err, a.advice())}
 		}
 		err = printStore(cmd, http.MethodPost, err, &answer, func(w io.Writer) error { return writeText(w, &answer) })
 		if !continued { // one that is left open gives way to later ones
@@ -71,6 +76,33 @@ func (a *attempt) write(g *globals, cmd *cobra.Command, path string, query url.V
 		}
 		return err
 	})
+}
+
+// advice says how to learn the outcome of the command.
+func (a *attempt) advice() string {
+	return fmt.Sprintf("the outcome is not known: repeat the command, at any node, with --session %s --number %s", a.session, a.number)
+}
+
+// interruptible has a signal that ends the process print the advice first, until leave is
+// called. The process still dies by the signal, which also ends a loop of the shell.
+func (a *attempt) interruptible(w io.Writer) (leave func()) {
+	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-done:
+		case s := <-signals:
+			fmt.Fprintf(w, "failaware: interrupted; %s\n", a.advice())
+			signal.Reset(s)
+			if p, err := os.FindProcess(os.Getpid()); err != nil || p.Signal(s) != nil {
+				os.Exit(int(exitUnknown)) // this system cannot send it
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
 }
 
 // unopened gives the error of a session that was not opened its exit code: nothing was

@@ -1,0 +1,41 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli/clitest"
+)
+
+// A command that is interrupted while its answer is awaited says how to learn its outcome, and
+// dies by the signal.
+func TestInterruptedCommands(t *testing.T) {
+	came, ended := make(chan struct{}), make(chan struct{})
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/kv/session/open", func(w http.ResponseWriter, _ *http.Request) {
+		api.Answer(w, http.StatusOK, api.KVSession{Session: "1/0000000000000007/o1"})
+	})
+	mux.HandleFunc("POST /v1/kv/put", func(http.ResponseWriter, *http.Request) {
+		came <- struct{}{}
+		<-ended
+	})
+	socket := serveAt(t, mux)
+	t.Cleanup(func() { close(ended) })
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		cmd, out, stderr := clitest.Start(t, "failaware --addr "+socket+" kv put colour blue --timeout 1h")
+		<-came
+		require.NoError(t, cmd.Process.Signal(s))
+		var died *exec.ExitError
+		require.ErrorAs(t, cmd.Wait(), &died)
+		require.Equal(t, s, died.Sys().(syscall.WaitStatus).Signal())
+		require.Empty(t, out.String())
+		require.Equal(t, "failaware: interrupted; the outcome is not known: repeat the command, at any node, with --session 1/0000000000000007/o1 --number 1\n", stderr.String())
+	}
+}
