@@ -102,6 +102,10 @@ func kvError(method string, err error) *cli.ExitError {
 				code = exitUnknown // a session that forgot what came of its commands
 			}
 		case http.StatusInsufficientStorage:
+		case http.StatusInternalServerError, http.StatusBadGateway: // perhaps of a proxy
+			if code = exitUnavailable; method == http.MethodPost {
+				code = exitUnknown
+			}
 		default:
 			code = cli.ExitWrong
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // storeThat starts a node whose store answers each path of GET with a status and a value, and
@@ -70,4 +71,15 @@ func TestStatusOfAFullDisk(t *testing.T) {
 	require.Contains(t, out, "revision 156, 376 changes wait; at work\n")
 	require.Contains(t, out, "takes commands: no\n")
 	require.Regexp(t, `waits for +room: journal: the disk is full: no space left on device\n`, out)
+}
+
+// Something between the command and the node, such as a proxy, does not say that a command can
+// never succeed.
+func TestAnswersOfProxies(t *testing.T) {
+	for _, status := range []int{http.StatusInternalServerError, http.StatusBadGateway} {
+		answer := &api.StatusError{Code: status, Text: "the server answers " + http.StatusText(status)}
+		require.Equal(t, exitUnavailable, kvError(http.MethodGet, answer).Code)
+		require.Equal(t, exitUnknown, kvError(http.MethodPost, answer).Code)
+	}
+	require.Equal(t, cli.ExitWrong, kvError(http.MethodPost, &api.StatusError{Code: http.StatusNotImplemented}).Code, "the node has no store")
 }

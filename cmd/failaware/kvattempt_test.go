@@ -24,6 +24,7 @@ var (
 	unsure   = &api.StatusError{Code: http.StatusGatewayTimeout}
 	notTaken = &api.StatusError{Code: http.StatusServiceUnavailable}
 	miss     = &api.StatusError{Code: http.StatusConflict}
+	broken   = &api.StatusError{Code: http.StatusBadGateway}
 	expired  = &api.StatusError{Code: http.StatusGone}
 )
 
@@ -46,6 +47,8 @@ func persists(t testing.TB) {
 		"lost, then away":          {false, []error{lost, away}, false, 0},
 		"sent before, and refused": {true, []error{notTaken}, false, 0},
 		"sent before, and done":    {true, []error{nil}, true, 1},
+		"a broken way, then done":  {false, []error{broken, nil}, true, 2},
+		"a broken way":             {false, []error{broken}, false, 0},
 		"lost, then expired":       {false, []error{lost, expired}, true, 2},
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
