@@ -83,3 +83,12 @@ func TestAnswersOfProxies(t *testing.T) {
 	}
 	require.Equal(t, cli.ExitWrong, kvError(http.MethodPost, &api.StatusError{Code: http.StatusNotImplemented}).Code, "the node has no store")
 }
+
+// A page of conflicts that leaves some out says so.
+func TestMoreConflictsThanAPage(t *testing.T) {
+	page := api.KVConflicts{More: true, Conflicts: []api.KVConflict{{ID: "00c0ffee00c0ffee.1", Key: "colour", Value: "Ymx1ZQ=="}}}
+	code, out, stderr := invoke("--addr", storeThat(t, http.StatusOK, map[string]any{"conflicts": page}), "kv", "conflicts")
+	require.Equal(t, 0, code)
+	require.Contains(t, out, "colour")
+	require.Contains(t, stderr, "failaware: there are more: resolve some of these, or name a PREFIX\n")
+}
