@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net/http"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,4 +24,30 @@ func TestKeysOfPeersThatAreDownCount(t *testing.T) {
 	require.Equal(t, []int{3}, using(k, old))
 	require.Equal(t, []int{2}, using(k, other))
 	require.Empty(t, lacking(k, old))
+}
+
+// A removal that was interrupted before the node has read its file again is finished when it is
+// asked for again: the node must not go on to open packets of that key.
+func TestAnInterruptedRemovalIsFinished(t *testing.T) {
+	kept, gone := seal.NewKey(), seal.NewKey()
+	ring, err := seal.NewRing(kept)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, ring.WriteFile(file))
+
+	has := api.Keys{Node: 1, File: file, Keys: []string{kept.ID().String(), gone.ID().String()}, Peers: []api.PeerKeys{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/keys", func(w http.ResponseWriter, _ *http.Request) { api.Answer(w, http.StatusOK, has) })
+	mux.HandleFunc("POST /v1/keys/reload", func(w http.ResponseWriter, _ *http.Request) {
+		has.Keys = has.Keys[:1]
+		api.Answer(w, http.StatusOK, has)
+	})
+	socket := serveAt(t, mux)
+	code, _, stderr := invoke("--addr", socket, "keys", "remove", gone.ID().String())
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, []string{kept.ID().String()}, has.Keys)
+
+	code, _, stderr = invoke("--addr", socket, "keys", "remove", gone.ID().String())
+	require.Equal(t, 2, code)
+	require.Equal(t, "failaware: there is no key "+gone.ID().String()+"\n", stderr)
 }
