@@ -20,7 +20,7 @@ func TestSettingsPage(t *testing.T) {
 	b.WriteString("# Configuration of a node\n\nThis page is generated from the program by `go test ./cmd/failaware -run TestSettingsPage -update`. " +
 		"[examples/node.yaml](../../examples/node.yaml) has every setting with a comment, and `failaware config check FILE` says what a file means.\n\n" +
 		"Each setting has a key of the YAML file, a flag, and a variable of the environment. Flags take precedence over the environment, and the environment over the file. " +
-		"`FAILAWARE_CONFIG` names the file. An unknown key, flag or `FAILAWARE_` variable is an error that names it.\n")
+		"`FAILAWARE_CONFIG` names the file. An unknown key or flag is an error that names it, and an unknown `FAILAWARE_` variable a warning.\n")
 	var sections []string
 	rows := map[string]string{}
 	for _, s := range settings {
