@@ -37,8 +37,9 @@ nothing and looks up no names.`,
 				}
 				file = args[0]
 			}
-			if environment()["id"] == nil && flags.source["id"] == nil && file == "" && os.Getenv(configFileEnv) == "" {
-				// Any id will do to show what the settings guarantee.
+			given := func(key string) bool { return environment()[key] != nil || flags.source[key] != nil }
+			assumed := !given("id") && !given("state_dir") && file == "" && os.Getenv(configFileEnv) == ""
+			if assumed { // any id will do to show what the settings guarantee
 				flags.source["id"] = []raw{{text: "1"}}
 			}
 			c, bounds, err := loadConfig(file, flags.source)
@@ -46,6 +47,9 @@ nothing and looks up no names.`,
 				return err
 			}
 			all := guaranteesOf(&c, bounds)
+			if assumed {
+				all.Warnings = append(all.Warnings, "no id is given: any node needs --id, or --state-dir, where it keeps one that is free")
+			}
 			return cli.Print(cmd, all, func(w io.Writer) error {
 				fmt.Fprintf(w, "%s: the settings are sound\n", subject(c.ID))
 				return all.write(w)
