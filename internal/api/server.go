@@ -203,12 +203,12 @@ func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok b
 	}
 	// The deadline stays: net/http reads the rest of a refused body before it closes the
 	// connection, however slowly that comes.
-	code := http.StatusBadRequest
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		code = http.StatusRequestEntityTooLarge
+	code, err := http.StatusBadRequest, fmt.Errorf("cannot read the body: %w", err)
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("the body is too large: %d bytes are the most", large.Limit)
 	}
 	w.Header().Set("Connection", "close")
-	Fail(w, code, fmt.Errorf("cannot read the body: %w", err))
+	Fail(w, code, err)
 	return nil, false
 }
 

@@ -172,7 +172,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"GET", "/v1/events?topic=weather", "", 400, "none of views, leader, clock, peers, broadcast, all"},
 		{"GET", "/v1/events?since=x", "", 400, "not the id of an event"},
 		{"GET", "/v1/events?since=-1", "", 400, "not the id of an event"},
-		{"POST", "/v1/resign", strings.Repeat("x", maxBodyBytes+1), 413, "too large"},
+		{"POST", "/v1/resign", strings.Repeat("x", maxBodyBytes+1), 413, "the body is too large: 16384 bytes are the most"},
 		{"POST", "/v1/leave", "", 403, "does not accept the command to leave"},
 	} {
 		req, err := http.NewRequest(q.method, "http://node"+q.path, strings.NewReader(q.body))
