@@ -24,14 +24,11 @@ func (c *Config) settings() wire.Settings {
 	if b := c.Broadcast; b != nil {
 		s.Broadcast, s.Window, s.MaxMessages, s.MaxPayload, s.RequireQuorum = true, b.Window, b.MaxMessages, b.MaxPayload, b.RequireQuorum
 		if b.RequireQuorum && c.StateDir == "" {
-			s.System += fixed
+			s.System += wire.Fixed
 		}
 	}
 	return s
 }
-
-// fixed follows the text of a quorum system that orders messages and is never replaced.
-const fixed = " without StateDir"
 
 // groupDigest stands for the group in packets: for its name, the size of its packets, and the
 // settings of the broadcast. A node without the broadcast, or with smaller limits than the
@@ -72,7 +69,7 @@ func groupText(s *wire.Settings) string {
 		text += fmt.Sprintf(" with Window %d, MaxMessages %d, MaxPayload %d", s.Window, s.MaxMessages, s.MaxPayload)
 	}
 	switch {
-	case s.RequireQuorum && strings.HasSuffix(s.System, fixed):
+	case s.RequireQuorum && strings.HasSuffix(s.System, wire.Fixed):
 		text += ", RequireQuorum of " + s.System
 	case s.RequireQuorum:
 		text += ", RequireQuorum with a StateDir"
@@ -139,12 +136,12 @@ func (d *differing) noteQuorum(here EpochAnswer, there *wire.Settings) {
 		here.Epoch = 0
 	}
 	d.note("QuorumEpoch", strconv.FormatUint(here.Epoch, 10), strconv.FormatUint(there.Quorum.Epoch, 10))
-	d.note("Quorum", systemText(wire.CutSystem(here.System)), systemText(strings.TrimSuffix(there.System, fixed)))
+	d.note("Quorum", systemText(wire.CutSystem(here.System)), systemText(strings.TrimSuffix(there.System, wire.Fixed)))
 }
 
 // setOrNot says whether a node whose messages are ordered by quorums has a StateDir.
 func setOrNot(s wire.Settings) string {
-	if strings.HasSuffix(s.System, fixed) {
+	if strings.HasSuffix(s.System, wire.Fixed) {
 		return "not set"
 	}
 	return "set"

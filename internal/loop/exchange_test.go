@@ -25,11 +25,12 @@ type teller struct {
 	sealer   *seal.Sealer
 	counter  uint64
 	settings wire.Settings
+	version  uint8
 }
 
 func newTeller(t testing.TB, r *seal.Ring, list ...peers.Peer) *teller {
 	l, o := newOutside(r, list...)
-	return &teller{o, t, l, sealerOf(r), 0, wire.Settings{Group: "theirs", Quorum: leader.QuorumID{Epoch: 1, Digest: 9}, System: "majority:7"}}
+	return &teller{o, t, l, sealerOf(r), 0, wire.Settings{Group: "theirs", Quorum: leader.QuorumID{Epoch: 1, Digest: 9}, System: "majority:7"}, wire.Version}
 }
 
 // says has the loop take a packet of a group, with the settings of the node if they are told. It
@@ -37,7 +38,7 @@ func newTeller(t testing.TB, r *seal.Ring, list ...peers.Peer) *teller {
 func (x *teller) says(group uint64, told bool, from netip.AddrPort) (came, went int) {
 	x.counter++
 	d := x.l.driver
-	p := wire.Packet{Header: datagram.Header{Version: wire.Version, Group: group, Source: 7, Destination: 1, Boot: 77, Stamp: x.instant(), Echo: nothing},
+	p := wire.Packet{Header: datagram.Header{Version: x.version, Group: group, Source: 7, Destination: 1, Boot: 77, Stamp: x.instant(), Echo: nothing},
 		MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}
 	if told {
 		p.Settings = &x.settings
@@ -173,3 +174,58 @@ func TestSettingsThatSayNothingNew(t *testing.T) {
 	require.Empty(t, x.l.driver.quorums)
 	require.Equal(t, timed.SetOf(7), x.l.driver.routes.known)
 }
+
+// inEpochs has a teller's loop order messages by the quorums of epochs, and its node be listed.
+func inEpochs(t testing.TB) (x *teller, from netip.AddrPort) {
+	from = at(70)
+	x = newTeller(t, nil, peers.Peer{ID: 7, Addr: from.String()})
+	x.l.driver.cfg.OrderByEpoch = true
+	x.l.cfg.Settings.Broadcast, x.l.cfg.Settings.RequireQuorum = true, true
+	x.settings = x.l.cfg.Settings
+	x.settings.System = "majority:7"
+	return x, from
+}
+
+// latePackets come again and again of a peer whose settings agree, from before a change of the
+// quorum system. The peer tells nothing, because it finds no difference, and is not accused.
+func latePackets(t testing.TB) {
+	x, from := inEpochs(t)
+	d := x.l.driver
+	for range 100 {
+		x.says(99, false, from)
+		x.advance(d.cfg.Timing.KeepalivePeriod)
+	}
+	require.NotNil(t, x.outside.settings[from], "it is asked, because it may be in another group")
+	require.Zero(t, x.events().count(stack.EventMismatch))
+	require.Nil(t, d.status().Peers[0].Mismatch)
+	require.Equal(t, refusedEpoch, d.status().Peers[0].Refused)
+	x.settings.Group = "theirs"
+	x.says(99, true, from)
+	require.Equal(t, x.settings, *x.events().told, "it is in another group")
+	require.Equal(t, x.settings, d.status().Peers[0].Mismatch.Told)
+	x.says(99, false, from)
+	require.Equal(t, x.settings, d.status().Peers[0].Mismatch.Told, "it has told them before")
+}
+
+func TestLatePacketsOfAnEpochAccuseNobody(t *testing.T) { latePackets(t) }
+
+// An earlier build tells nothing, even if it is in another group.
+func TestAnEarlierBuildIsAccusedInEpochsToo(t *testing.T) {
+	x, from := inEpochs(t)
+	x.version = wire.WithSettings - 1
+	x.says(99, false, from)
+	x.run(x.l, x.l.driver.patience()+2*x.l.driver.cfg.Timing.KeepalivePeriod)
+	require.Equal(t, 1, x.events().count(stack.EventMismatch))
+}
+
+// laggards have not heard of this node's epoch yet, and are asked for their settings.
+func laggards(t testing.TB) {
+	x, from := inEpochs(t)
+	x.says(99, true, from)
+	require.Zero(t, x.events().count(stack.EventMismatch), "it will enter the epoch")
+	x.settings.System += wire.Fixed
+	x.says(99, true, from)
+	require.Equal(t, 1, x.events().count(stack.EventMismatch), "it never will")
+}
+
+func TestWhoHasNotEnteredTheEpochIsNotAccused(t *testing.T) { laggards(t) }

@@ -123,6 +123,9 @@ func (d *driver) decode(pkt *udp.Packet) (h datagram.Header, refused string) {
 	case !d.cfg.Hears(h.Group):
 		d.count.foreign++
 		d.noteGroup(pkt, &h)
+		if d.cfg.OrderByEpoch {
+			return h, refusedEpoch
+		}
 		return h, refusedSettings
 	}
 	frames, refused := d.open(pkt, &h)

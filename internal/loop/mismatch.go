@@ -43,6 +43,9 @@ type mismatch struct {
 	differs            timed.Instant // since when an event is due; 0: none is
 	answered           timed.Instant
 	exchange           exchange
+	// mayAgree says that the peer has told no settings, although it would if they differed:
+	// its packets may be late ones, of before a change of the quorum system.
+	mayAgree bool
 }
 
 // due reports whether the event is reported now. It waits for a while for the peer's
@@ -52,9 +55,14 @@ func (m *mismatch) due(now timed.Instant, group uint64, patience time.Duration) 
 		(m.settings.named(group) || now.Sub(m.differs) >= patience)
 }
 
+// lasts reports whether the mismatch is shown in the peer's status.
+func (m *mismatch) lasts(now timed.Instant) bool {
+	return !m.mayAgree && now.Sub(m.heard) <= mismatchPeriod
+}
+
 // of returns the settings of a peer that has the id or sends from the address, or nil.
 func (l mismatches) of(id timed.NodeID, addr netip.AddrPort, now timed.Instant) *Settings {
-	if m := l[id]; m != nil && now.Sub(m.heard) <= mismatchPeriod {
+	if m := l[id]; m != nil && m.lasts(now) {
 		s := m.settings
 		return &s
 	}
@@ -64,7 +72,7 @@ func (l mismatches) of(id timed.NodeID, addr netip.AddrPort, now timed.Instant) 
 // at returns the settings of a peer that sends from the address, or nil.
 func (l mismatches) at(addr netip.AddrPort, now timed.Instant) *Settings {
 	for _, m := range l {
-		if m.from == addr && now.Sub(m.heard) <= mismatchPeriod {
+		if m.from == addr && m.lasts(now) {
 			s := m.settings
 			return &s
 		}
@@ -76,7 +84,8 @@ func (l mismatches) at(addr netip.AddrPort, now timed.Instant) *Settings {
 func (l mismatches) forget(id timed.NodeID) { delete(l, id) }
 
 // noteGroup notes a packet of another group. A damaged or forged packet must not accuse
-// a peer.
+// a peer. Nor must a late one: nodes that order messages by the quorums of epochs speak in the
+// first epoch as those do that know of no other, which is another group in later epochs.
 func (d *driver) noteGroup(pkt *udp.Packet, h *datagram.Header) {
 	frames, ok := d.authentic(pkt, h)
 	if !ok {
@@ -86,7 +95,10 @@ func (d *driver) noteGroup(pkt *udp.Packet, h *datagram.Header) {
 	if wire.HasSettings(frames) && h.Destination == d.cfg.Self.Node && d.in.decoder.DecodeFrames(*h, frames, &d.in.packet) == nil {
 		s.Told = *d.in.packet.Settings
 	}
-	d.noteMismatch(h.Source, s, pkt.Addr)
+	if d.cfg.OrderByEpoch && s.Told.Follows(&d.l.cfg.Settings) {
+		return
+	}
+	d.noteMismatch(h.Source, s, pkt.Addr, d.cfg.OrderByEpoch && wire.NewestOf(h) >= wire.WithSettings)
 	d.answerMismatch(h, pkt, s.Told.Known())
 }
 
@@ -112,8 +124,9 @@ func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet, told bool) 
 }
 
 // noteMismatch notes a packet that was dropped because of the settings of its sender.
-// It never ends the node: anybody can send such a packet.
-func (d *driver) noteMismatch(id timed.NodeID, s Settings, from netip.AddrPort) {
+// It never ends the node: anybody can send such a packet. names says that the sender tells its
+// settings if they differ.
+func (d *driver) noteMismatch(id timed.NodeID, s Settings, from netip.AddrPort, names bool) {
 	now, m := d.clock.now, d.mismatches[id]
 	if m == nil {
 		m = &mismatch{answered: now.Add(-d.cfg.Timing.KeepalivePeriod)}
@@ -125,9 +138,9 @@ func (d *driver) noteMismatch(id timed.NodeID, s Settings, from netip.AddrPort) 
 	if s.Group == m.settings.Group && !s.Told.Known() {
 		s.Told = m.settings.Told
 	}
-	m.settings, m.from, m.heard = s, from, now
+	m.settings, m.from, m.heard, m.mayAgree = s, from, now, names && !s.Told.Known()
 	switch {
-	case s == m.reported && now.Sub(m.at) < mismatchPeriod:
+	case m.mayAgree, s == m.reported && now.Sub(m.at) < mismatchPeriod:
 		m.differs = 0
 	case m.differs == 0:
 		m.differs = now

@@ -86,7 +86,7 @@ func (d *driver) note(e *stack.Event) {
 		d.fail(&DuplicateIDError{Boot: d.cfg.Self.Boot, Rival: e.Boot}, false)
 		return
 	case stack.EventMismatch:
-		d.noteMismatch(e.Peer, Settings{Group: e.Group, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold}, d.out.origin)
+		d.noteMismatch(e.Peer, Settings{Group: e.Group, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold}, d.out.origin, false)
 		return
 	case stack.EventOtherQuorum:
 		d.noteQuorum(e)

@@ -26,6 +26,7 @@ const (
 	refusedLimited   = "there are too many of unknown processes"
 	refusedInsecure  = "they come from beyond the loopback interface, and Insecure is off"
 	refusedSettings  = "they have other settings"
+	refusedEpoch     = "they have other settings, or are late ones of an earlier epoch"
 	refusedOwnID     = "they have this node's id"
 	refusedLeft      = "their sender has left for good"
 	refusedOther     = "they are for a node with another id"

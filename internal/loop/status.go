@@ -91,7 +91,7 @@ func (d *driver) unlisted() (list []PeerStatus) {
 	for id := range idsOf(d.mismatches).All() {
 		m := d.mismatches[id]
 		listed := slices.ContainsFunc(d.routes.strangers, func(e *peers.Entry) bool { return e.Addr == m.from })
-		if !listed && !d.routes.known.Has(id) && id != d.cfg.Self.Node && now.Sub(m.heard) <= mismatchPeriod {
+		if !listed && !d.routes.known.Has(id) && id != d.cfg.Self.Node && m.lasts(now) {
 			s := m.settings
 			list = append(list, PeerStatus{ID: id, Addr: m.from, Mismatch: &s, Delay: datagram.Unknown, LastFast: -1})
 		}

@@ -56,6 +56,10 @@ const WithQuiet = 4
 // all members have answered, and in which a node counts on that word.
 const WithAnswered = 5
 
+// WithSettings is the first version all of whose builds tell their settings to nodes of other
+// groups that tell theirs.
+const WithSettings = 5
+
 // newestAt is how many bits the counter of a packet has below the newest version of its
 // sender. Builds that speak one version only count from 0, and read all of it as a number.
 const newestAt = 56

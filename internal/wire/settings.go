@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -40,17 +41,31 @@ const (
 	padHead       = 3
 )
 
+// Fixed follows the text of a quorum system that orders messages and is never replaced.
+const Fixed = " without StateDir"
+
+// Follows reports whether a node with the settings is in the group of others that order
+// messages by the quorums of epochs, or will be as soon as it has heard of their epoch.
+func (s *Settings) Follows(others *Settings) bool {
+	at := *s
+	at.Quorum, at.System = others.Quorum, others.System
+	return at == *others && !strings.HasSuffix(s.System, Fixed)
+}
+
 // Known reports whether there are settings.
 func (s *Settings) Known() bool { return s.Group != "" }
 
 // CutSystem returns the text of a quorum system as settings have it. A text that was cut
-// ends with "…".
+// ends with "…", before [Fixed].
 func CutSystem(text string) string {
-	if len(text) <= MaxSystem {
+	const mark = "…"
+	if rest, fixed := strings.CutSuffix(text, Fixed); fixed {
+		return CutSystem(rest) + Fixed
+	}
+	if len(text) <= MaxSystem-len(Fixed) {
 		return text
 	}
-	const mark = "…"
-	at := MaxSystem - len(mark)
+	at := MaxSystem - len(Fixed) - len(mark)
 	for at > 0 && !utf8.RuneStart(text[at]) {
 		at--
 	}

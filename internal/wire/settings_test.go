@@ -86,11 +86,44 @@ func TestSettingsStandAlone(t *testing.T) {
 func TestCutSystem(t *testing.T) {
 	require.Equal(t, "majority:1", CutSystem("majority:1"))
 	for n := range 5 {
-		long := CutSystem(strings.Repeat("s", n) + strings.Repeat("ä", MaxSystem))
-		require.LessOrEqual(t, len(long), MaxSystem)
-		require.Greater(t, len(long), MaxSystem-5)
+		text := strings.Repeat("s", n) + strings.Repeat("ä", MaxSystem)
+		long := CutSystem(text)
+		require.Greater(t, len(long), MaxSystem-len(Fixed)-5)
 		require.True(t, strings.HasSuffix(long, "ä…"))
-		require.True(t, (&Settings{Group: "g", System: long}).valid())
+		require.Equal(t, long+Fixed, CutSystem(text+Fixed), "the rest is the same if it is cut")
+		require.LessOrEqual(t, len(long+Fixed), MaxSystem)
+		require.True(t, (&Settings{Group: "g", System: long + Fixed}).valid())
+	}
+	longest := strings.Repeat("s", MaxSystem-len(Fixed))
+	require.Equal(t, longest, CutSystem(longest))
+}
+
+// Only the quorum system may differ between nodes of a group of epochs, and it must not be
+// fixed.
+func TestSettingsFollowThoseOfOtherEpochs(t *testing.T) {
+	here := Settings{Group: "g", MaxPacket: 1200, MaxDrift: 100, FastThreshold: 5, Broadcast: true, Window: 9, MaxMessages: 8, MaxPayload: 7,
+		RequireQuorum: true, Quorum: leader.QuorumID{Epoch: 2, Digest: 3}, System: "majority:1"}
+	follows := func(change func(*Settings)) bool {
+		there := here
+		change(&there)
+		return there.Follows(&here)
+	}
+	require.True(t, follows(func(*Settings) {}))
+	require.True(t, follows(func(s *Settings) { s.Quorum, s.System = leader.QuorumID{Epoch: 1, Digest: 1}, "majority:2" }))
+	for name, change := range map[string]func(*Settings){
+		"unknown":    func(s *Settings) { *s = Settings{} },
+		"group":      func(s *Settings) { s.Group = "h" },
+		"packets":    func(s *Settings) { s.MaxPacket++ },
+		"drift":      func(s *Settings) { s.MaxDrift++ },
+		"fast":       func(s *Settings) { s.FastThreshold++ },
+		"broadcast":  func(s *Settings) { s.Broadcast = false },
+		"window":     func(s *Settings) { s.Window++ },
+		"messages":   func(s *Settings) { s.MaxMessages++ },
+		"payload":    func(s *Settings) { s.MaxPayload++ },
+		"any quorum": func(s *Settings) { s.RequireQuorum = false },
+		"fixed":      func(s *Settings) { s.System += Fixed },
+	} {
+		require.False(t, follows(change), name)
 	}
 }
 

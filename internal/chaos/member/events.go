@@ -2,7 +2,6 @@ package member
 
 import (
 	"context"
-	"slices"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/event"
@@ -15,12 +14,7 @@ import (
 func (m *member) events(ctx context.Context, group string, n *failaware.Node) {
 	for e := range n.EventsSince(ctx, 0) {
 		switch e := e.(type) {
-		case event.Mismatch:
-			if group == GroupA && unnamed(e.Differences) {
-				continue // the switch replays packets of earlier epochs, which nobody explains
-			}
-			m.report(group, e.Kind()+": "+e.String())
-		case event.Inconsistent, event.ClockFault, event.PeerCloned, event.PacketUnsent:
+		case event.Mismatch, event.Inconsistent, event.ClockFault, event.PeerCloned, event.PacketUnsent:
 			m.report(group, e.Kind()+": "+e.String())
 		case event.Restarted:
 			if e.Reason != event.Overrun && e.Reason != event.LateState && (group != GroupA || e.Reason != event.NewEpoch) {
@@ -28,11 +22,6 @@ func (m *member) events(ctx context.Context, group string, n *failaware.Node) {
 			}
 		}
 	}
-}
-
-// unnamed reports whether nobody has said by which settings a peer differs.
-func unnamed(all event.Differences) bool {
-	return !slices.ContainsFunc(all, func(d event.Difference) bool { return d.There != "" })
 }
 
 func (m *member) report(group, text string) {
