@@ -149,16 +149,9 @@ func changeKeys(g *globals, cmd *cobra.Command, change func(*seal.Ring, *api.Key
 		if k.File == "" {
 			return cli.Wrong("node %d has no keys: it was started without --key-file", k.Node)
 		}
-		r, err := seal.ReadFile(k.File)
+		err = seal.ChangeFile(k.File, func(r *seal.Ring) (*seal.Ring, error) { return change(r, &k) })
 		if err != nil {
 			return cli.Wrong("%w", err)
-		}
-		next, err := change(r, &k)
-		if err != nil {
-			return cli.Wrong("%w", err)
-		}
-		if err := next.WriteFile(k.File); err != nil {
-			return cli.Wrong("the key file %s: %w", k.File, err)
 		}
 		if k, err = c.ReloadKeys(ctx); err != nil {
 			return err

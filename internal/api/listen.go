@@ -48,13 +48,11 @@ const lockPatience = 2 * time.Second
 // lock's file, so that nobody else can hold the lock. It waits while another node of
 // the same user holds it.
 func lockSocket(path string) (*durable.Lock, error) {
-	for end := time.Now().Add(lockPatience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		lock, err := durable.TakeLock(path + ".lock")
-		if !errors.Is(err, durable.ErrLocked) {
-			return lock, err
-		}
+	lock, err := durable.AwaitLock(path+".lock", lockPatience)
+	if errors.Is(err, durable.ErrLocked) {
+		return nil, ErrInUse
 	}
-	return nil, ErrInUse
+	return lock, err
 }
 
 func makeSocket(path string) (net.Listener, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/failaware/failaware/internal/trust"
 )
@@ -31,6 +32,16 @@ func TakeLock(path string) (*Lock, error) {
 		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
 	}
 	return &Lock{f}, nil
+}
+
+// AwaitLock is [TakeLock], but waits for a while for another owner to release the lock.
+func AwaitLock(path string, patience time.Duration) (*Lock, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		l, err := TakeLock(path)
+		if !errors.Is(err, ErrLocked) || !time.Now().Before(end) {
+			return l, err
+		}
+	}
 }
 
 // Release releases the lock. It may be called on nil, and again. The file stays,

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/trust"
@@ -82,6 +83,38 @@ func readFile(path string) (*Ring, error) {
 // its owner, its group and its mode: root may change the keys of a service, which must
 // still be able to read them.
 func (r *Ring) WriteFile(path string) error { return durable.Replace(path, []byte(r.Format())) }
+
+// lockPatience is how long a change of a key file waits for another one.
+const lockPatience = 2 * time.Second
+
+// errBusy: another process is changing the key file.
+var errBusy = errors.New("another command is changing it")
+
+// ChangeFile replaces the ring of a key file by what change returns for it, and returns when
+// that is on the disk. A lock beside the file keeps other changes away meanwhile: one of two
+// at once would be lost. Errors name the file, unless they come from change.
+func ChangeFile(path string, change func(*Ring) (*Ring, error)) error {
+	lock, err := durable.AwaitLock(path+".lock", lockPatience)
+	if errors.Is(err, durable.ErrLocked) {
+		err = errBusy
+	}
+	if err != nil {
+		return fmt.Errorf("the key file %s: %w", path, err)
+	}
+	defer func() { _ = lock.Release() }()
+	r, err := ReadFile(path)
+	if err != nil {
+		return err
+	}
+	next, err := change(r)
+	if err != nil {
+		return err
+	}
+	if err := next.WriteFile(path); err != nil {
+		return fmt.Errorf("the key file %s: %w", path, err)
+	}
+	return nil
+}
 
 // CreateFile writes a key file that does not exist yet, and returns when it is on the
 // disk. Only its owner can read it.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -35,6 +37,36 @@ func TestFiles(t *testing.T) {
 	_, err = ReadFile(filepath.Join(dir, "none"))
 	require.ErrorContains(t, err, "the key file "+dir)
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// Each of two changes of a file begins with what the other has left.
+func TestAFileIsChangedByOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	path := filepath.Join(dir, "keys")
+	require.NoError(t, ring(t, NewKey()).CreateFile(path))
+	install := func(r *Ring) (*Ring, error) { return r.Install(NewKey()) }
+	synctest.Test(t, func(t *testing.T) {
+		began, others := time.Now(), make(chan error)
+		require.NoError(t, ChangeFile(path, func(r *Ring) (*Ring, error) {
+			require.ErrorIs(t, ChangeFile(path, install), errBusy)
+			require.Equal(t, lockPatience, time.Since(began))
+			go func() { others <- ChangeFile(path, install) }()
+			time.Sleep(lockPatience / 2)
+			return r.Install(NewKey())
+		}))
+		require.NoError(t, <-others)
+	})
+	r, err := ReadFile(path)
+	require.NoError(t, err)
+	require.Len(t, r.IDs(), 3)
+
+	require.ErrorIs(t, ChangeFile(path, func(*Ring) (*Ring, error) { return nil, os.ErrInvalid }), os.ErrInvalid)
+	require.ErrorIs(t, ChangeFile(filepath.Join(dir, "none"), install), os.ErrNotExist)
+	require.ErrorContains(t, ChangeFile(filepath.Join(dir, "none", "keys"), install), "the key file "+dir)
+	again, err := ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, r.IDs(), again.IDs())
 }
 
 func TestFaultsOfFiles(t *testing.T) {
