@@ -2,7 +2,9 @@ package statedir
 
 import (
 	"math/rand/v2"
+	"net/netip"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
 )
 
 // Whatever a node writes, in whatever order, over restarts, is there afterwards and no
@@ -25,6 +28,7 @@ func stateIsThatOfItsModel(t testing.TB) {
 func playModel(t testing.TB, r *rand.Rand) {
 	dir := t.TempDir()
 	var model record
+	var members []Member
 	var open, closed *Dir
 	var earlier time.Duration
 	var former uint64
@@ -37,39 +41,26 @@ func playModel(t testing.TB, r *rand.Rand) {
 			open, err = Open(dir, 1, maxLock)
 			require.NoError(t, err)
 		}
-		switch d := open; r.IntN(7) {
+		switch d := open; r.IntN(8) {
+		default:
+			changeRecord(t, r, d, &model)
 		case 0:
-			require.NoError(t, d.Count())
-			model.Incarnations++
-		case 1:
-			lock := time.Duration(1 + r.IntN(9))
-			require.NoError(t, d.Lower(lock))
-			model.MaxLock = min(model.MaxLock, lock)
-		case 2:
-			sequence := model.Views + uint64(r.IntN(3))
-			if r.IntN(9) == 0 {
-				sequence = membership.MaxSequence
-			}
-			require.NoError(t, d.ReserveViews(sequence))
-			if sequence > model.Views {
-				model.Views = min(sequence+reserved, membership.MaxSequence)
-			}
-		case 3:
-			model.HasEpoch, model.Least = true, further(r, model.Least)
-			require.NoError(t, d.WriteEpoch(stateOf(model.Least)))
-		case 4:
 			require.NoError(t, d.Close())
 			open, closed = nil, d
-		case 5:
+		case 1:
 			if closed != nil {
 				useClosed(t, closed, model.Views+1)
 				closed = nil
 			}
-		case 6:
+		case 2:
 			if !model.HasEpoch { // an id that was refused has none
 				require.NoError(t, d.Discard())
-				model, open, closed = record{}, nil, d
+				model, members, open, closed = record{}, nil, nil, d
+				require.Empty(t, leftIn(t, dir), "the lock stays")
 			}
+		case 3:
+			members = []Member{{ID: timed.NodeID(2 + r.IntN(9)), Addr: netip.MustParseAddrPort("192.0.2.1:7000")}}
+			require.NoError(t, d.KeepMembers(members))
 		}
 		if open == nil {
 			continue
@@ -77,9 +68,37 @@ func playModel(t testing.TB, r *rand.Rand) {
 		require.Equal(t, earlier, open.Earlier(), "votes of an earlier process last as long as they did when it ended")
 		require.Equal(t, former, open.FormerViews())
 		sameAsModel(t, open, model)
+		kept, err := open.ReadMembers()
+		require.NoError(t, err)
+		require.Equal(t, members, kept)
 	}
 	if open != nil {
 		require.NoError(t, open.Close())
+	}
+}
+
+// changeRecord makes one of the changes of which the state files tell.
+func changeRecord(t testing.TB, r *rand.Rand, d *Dir, model *record) {
+	switch r.IntN(4) {
+	case 0:
+		require.NoError(t, d.Count())
+		model.Incarnations++
+	case 1:
+		lock := time.Duration(1 + r.IntN(9))
+		require.NoError(t, d.Lower(lock))
+		model.MaxLock = min(model.MaxLock, lock)
+	case 2:
+		sequence := model.Views + uint64(r.IntN(3))
+		if r.IntN(9) == 0 {
+			sequence = membership.MaxSequence
+		}
+		require.NoError(t, d.ReserveViews(sequence))
+		if sequence > model.Views {
+			model.Views = min(sequence+reserved, membership.MaxSequence)
+		}
+	case 3:
+		model.HasEpoch, model.Least = true, further(r, model.Least)
+		require.NoError(t, d.WriteEpoch(stateOf(model.Least)))
 	}
 }
 
@@ -130,5 +149,16 @@ func sameAsModel(t testing.TB, d *Dir, model record) {
 	}
 	_, err = os.Lstat(d.epochPath())
 	require.Equal(t, model.HasEpoch, err == nil)
-	require.NoFileExists(t, d.membersPath())
+}
+
+// leftIn returns the files of a directory that are no locks.
+func leftIn(t testing.TB, dir string) (names []string) {
+	all, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, f := range all {
+		if filepath.Ext(f.Name()) != ".lock" {
+			names = append(names, f.Name())
+		}
+	}
+	return names
 }

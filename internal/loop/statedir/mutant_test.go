@@ -18,6 +18,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StateOfAnother":       stateIsThatOfItsModel,
 		"EarlierIsLowered":     stateIsThatOfItsModel,
 		"StateDiscardsAnother": stateIsThatOfItsModel,
+		"MembersOfTheRefused":  stateIsThatOfItsModel,
 		"OlderEpochAccepted":   olderCopies,
 		"PhaseNotNoted":        olderCopies,
 		"OlderStateAccepted":   olderCopies,

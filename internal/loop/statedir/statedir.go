@@ -216,15 +216,16 @@ func (d *Dir) write(r record) error {
 	return nil
 }
 
-// Discard removes the state of an id that was refused before the node was ready, and then
-// releases the lock: afterwards the file may be another process's.
+// Discard removes the state of an id that was refused before the node was ready, with the
+// members that it met, and then releases the lock: afterwards the files may be another
+// process's.
 func (d *Dir) Discard() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lock == nil {
 		return errClosed
 	}
-	return errors.Join(durable.Remove(d.path), d.release())
+	return errors.Join(durable.Remove(d.membersPath()), durable.Remove(d.path), d.release())
 }
 
 // Close releases the lock. Closing again, or nil, does nothing.
