@@ -306,3 +306,24 @@ type gone struct{ *forgetful }
 func (gone) remove(string) error { return fs.ErrNotExist }
 
 func TestAnEarlierRemovalIsFlushed(t *testing.T) { removedEarlier(t) }
+
+// directoriesAreFlushed has a power failure come right after directories were made: it leaves
+// those whose names were there when the directory above was flushed.
+func directoriesAreFlushed(t testing.TB) {
+	root := t.TempDir()
+	left := map[string]bool{root: true}
+	flush := func(dir string) error {
+		all, err := os.ReadDir(dir)
+		for _, made := range all {
+			left[filepath.Join(dir, made.Name())] = left[dir]
+		}
+		return err
+	}
+	dir := filepath.Join(root, "a", "b", "c")
+	require.NoError(t, makeDir(dir, flush))
+	require.DirExists(t, dir)
+	require.True(t, left[dir], "the power failure takes it away")
+	require.ErrorIs(t, makeDir(filepath.Join(dir, "d"), func(string) error { return fs.ErrInvalid }), fs.ErrInvalid)
+}
+
+func TestADirectorySurvivesAPowerFailure(t *testing.T) { directoriesAreFlushed(t) }

@@ -112,20 +112,22 @@ func Read(path string, k Kind) ([]byte, error) {
 
 // MakeDir creates a directory and its missing parents, so that they survive a power
 // failure. Existing directories are no error.
-func MakeDir(dir string) error {
+func MakeDir(dir string) error { return makeDir(dir, SyncDir) }
+
+func makeDir(dir string, flush func(dir string) error) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	above := filepath.Dir(dir)
 	if above != dir {
-		if err := MakeDir(above); err != nil {
+		if err := makeDir(above, flush); err != nil {
 			return err
 		}
 	}
 	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return SyncDir(above)
+	return flush(above)
 }
 
 // system is the disk of the operating system.
