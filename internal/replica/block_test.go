@@ -68,6 +68,17 @@ func spareIsGone(t testing.TB) {
 
 func TestBlocksThatAreNotThereAreSent(t *testing.T) { spareIsGone(t) }
 
+// longerBlock has the joiner announce a block that has the name of another one and is longer
+// than the rest of the snapshot. It is not taken, and the bytes come instead.
+func longerBlock(t testing.TB) {
+	cutOff(t, "", func(w *world) {
+		spare := w.nodes[2].r.spare
+		spare.blocks = spare.blocks[len(spare.blocks)-1:] // of all bytes up to its end
+	})
+}
+
+func TestABlockLongerThanTheRestIsNotTaken(t *testing.T) { longerBlock(t) }
+
 func TestASnapshotIsCutByItsContent(t *testing.T) {
 	w := newWorld(1, Config{BlockBytes: 1024})
 	text := letters(200_000)

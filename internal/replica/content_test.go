@@ -51,3 +51,27 @@ func roomComesLate(t testing.TB) {
 }
 
 func TestATransferGoesOnWhenThereIsRoom(t *testing.T) { roomComesLate(t) }
+
+// refuserReceives has a member that refused to make the snapshot of its branch run out of room
+// when another member makes it. The source comes back to what it lacks, as for all others.
+func refuserReceives(t testing.TB) {
+	text, most := strings.Repeat("abcd", 2500), 4321
+	w := newWorld(3, Config{ChunkBytes: 100, Rate: 50_000, Window: 1000})
+	w.cfg.NewBytes = func() Bytes { return &cramped{most: &most} }
+	w.restart(0, 1)
+	w.install(0, 1)
+	w.op(0, text)
+	w.install(2)
+	w.op(2, "c")
+	w.nodes[0].refuses = true
+	w.install(0, 1, 2)
+	w.run(5 * time.Second)
+	_, full := w.nodes[0].has(EventDisk)
+	require.True(t, full)
+	require.False(t, w.nodes[0].r.Current())
+	most = 2 * len(text)
+	w.run(2 * time.Second)
+	all(t, w, "("+text+"|c|)", 0, 1, 2)
+}
+
+func TestWhoRefusedASnapshotOfAMergeReceivesIt(t *testing.T) { refuserReceives(t) }

@@ -46,6 +46,8 @@ var notices = map[string]func(testing.TB){
 	"ReplicaSpareForgotten":       sendsTheRest,
 	"ReplicaBlockMissed":          spareIsGone,
 	"ReplicaBlockInsistedOn":      spareIsGone,
+	"ReplicaBlockTooLong":         longerBlock,
+	"ReplicaRefuserLeftOut":       refuserReceives,
 	"ReplicaAnyRest":              leavesRoom,
 	"ReplicaEndsAtOnce":           leavesRoom,
 	"ReplicaSnapshotFree":         leavesRoom,
