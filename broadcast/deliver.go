@@ -111,9 +111,7 @@ func (s *Service) deliverDeferred(decision uint64, transitional bool) bool {
 	}
 	m.waiting--
 	s.log.at(a.decision).left--
-	if s.deferred.pop(); len(s.deferred.heap) == 0 {
-		s.farthest = minTime
-	}
+	s.deferred.pop()
 	return true
 }
 

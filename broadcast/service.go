@@ -52,7 +52,7 @@ type Service struct {
 	covered   [atomicities]uint64 // decisions whose Unordered ranges are noted
 	cursor    cursor
 	deferred  deferredHeap
-	farthest  clocksync.Time // the latest stamp of the deferred messages, or a later one
+	farthest  clocksync.Time // the latest stamp of all messages that were deferred in the view
 	cut       uint64         // the last known decision that cuts stamps
 	ahead     []Effect       // about stamps that were cut
 	position  uint64
