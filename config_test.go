@@ -75,6 +75,10 @@ func wrongSettings(t testing.TB) {
 }
 
 func TestWarnings(t *testing.T) {
+	coarse := LAN()
+	coarse.MaxDrift = 250_000
+	coarser := coarse
+	coarser.MaxDrift++
 	open := func(listen, own string) Config {
 		return Config{ID: 1, Insecure: true, Listen: listen, Peers: []Peer{{2, "192.0.2.2:1"}, {1, own}}}
 	}
@@ -83,6 +87,9 @@ func TestWarnings(t *testing.T) {
 		want   string // empty: none
 	}{
 		{Config{ID: 1}, ""},
+		{Config{ID: 1, Timing: coarse}, ""},
+		{Config{ID: 1, Timing: coarser}, "by 2·MaxDrift = 500002 ppb, and are corrected by 500000 ppb at most"},
+		{Config{ID: 1, Timing: coarser, Clock: ClockConfig{MaxSlew: 500_002}}, ""},
 		{open("192.0.2.1:1", "192.0.2.1:1"), ""},
 		{open(":1", "192.0.2.1:1"), ""},
 		{open("192.0.2.1:0", "192.0.2.1:1"), ""},

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -20,6 +21,10 @@ func (c Config) Warnings() (list []string) {
 	}
 	if w := c.quorumWarning(); w != "" {
 		list = append(list, w)
+	}
+	if least := clocksync.LeastSlew(c.Timing.MaxDrift); c.Clock.MaxSlew < least {
+		list = append(list, fmt.Sprintf("Clock.MaxSlew: clocks may run apart by 2·MaxDrift = %d ppb, and are corrected by %d ppb at most: "+
+			"deviations can grow without end", least, c.Clock.MaxSlew))
 	}
 	return list
 }

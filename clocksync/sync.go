@@ -40,6 +40,11 @@ const (
 	DefaultMinReferences = 1
 )
 
+// LeastSlew returns the smallest MaxSlew with which a clock can follow every other one, in parts
+// per billion: each of the two may be wrong by ρ, in opposite directions. With a smaller one,
+// the deviation of such a pair can grow without end.
+func LeastSlew(rho timed.Drift) int64 { return 2 * int64(rho) }
+
 // Sync is the state of one node's clock. It is a pure machine for one goroutine.
 type Sync struct {
 	cfg      Config

@@ -256,3 +256,28 @@ func slewsToTheMiddle(t testing.TB) {
 }
 
 func TestASlewEndsInTheMiddle(t *testing.T) { slewsToTheMiddle(t) }
+
+// A clock follows one that runs away from it as fast as ρ allows, if it is corrected by
+// LeastSlew. Otherwise its deviation grows without end.
+func TestTheLeastSlewIsEnough(t *testing.T) {
+	deviation := func(rho timed.Drift, slew int64, after time.Duration) time.Duration {
+		follows := config(2)
+		follows.Timing.MaxDrift, follows.MaxSlew = rho, slew
+		leads := follows
+		leads.Self = timed.Incarnation{Node: 1, Boot: 1}
+		fast, slow := testClock{start, int64(rho)}, testClock{start, -int64(rho)}
+		l, f := New(leads, start, wall), New(follows, start, wall)
+		l.HandleLead(start, nil)
+		for at := int64(0); at <= int64(after); at += int64(25 * time.Millisecond) {
+			line := announced(t, l, fast.at(at), fast.at(at).Add(80*time.Millisecond))
+			off := fast.at(at).Sub(slow.at(at))
+			f.HandleLine(slow.at(at), &line, off-10*time.Microsecond, off+10*time.Microsecond, nil)
+		}
+		return f.Read(slow.at(int64(after))).Deviation
+	}
+	for _, rho := range []timed.Drift{50_000, 100_000, 250_000, 400_000} {
+		require.Less(t, deviation(rho, LeastSlew(rho), time.Minute), 100*time.Microsecond, "%v", rho)
+		early, late := deviation(rho, LeastSlew(rho)-50_000, time.Minute), deviation(rho, LeastSlew(rho)-50_000, 2*time.Minute)
+		require.InDelta(t, 3*time.Millisecond, late-early, float64(time.Millisecond)/10, "50 ppm of a minute")
+	}
+}
