@@ -79,6 +79,8 @@ func TestWarnings(t *testing.T) {
 	coarse.MaxDrift = 250_000
 	coarser := coarse
 	coarser.MaxDrift++
+	shared := t.TempDir()
+	require.NoError(t, os.Chmod(shared, 0o777))
 	open := func(listen, own string) Config {
 		return Config{ID: 1, Insecure: true, Listen: listen, Peers: []Peer{{2, "192.0.2.2:1"}, {1, own}}}
 	}
@@ -97,6 +99,8 @@ func TestWarnings(t *testing.T) {
 		{open("192.0.2.1:1", "192.0.2.3:1"), "Peers[1]: this node, 1, is listed at 192.0.2.3:1 and listens at 192.0.2.1:1"},
 		{open(":1", "192.0.2.1:2"), "Peers[1]: this node"},
 		{open("192.0.2.1:1", "me.example.org:2"), "Peers[1]: this node"},
+		{Config{ID: 1, StateDir: filepath.Join(shared, "none")}, ""},
+		{Config{ID: 1, StateDir: shared}, "StateDir: " + shared + ": another user controls it: its mode 0777 lets others write"},
 		{Config{ID: 1, Quorum: system(t, "majority:1,2,3")}, ""},
 		{Config{ID: 1, Quorum: system(t, "majority:1,2,3"), Peers: []Peer{{3, "127.0.0.1:3"}}}, ""},
 		{Config{ID: 1, Quorum: system(t, "majority:1,2,3"), Peers: []Peer{{0, "127.0.0.1:3"}}}, ""},

@@ -1,11 +1,13 @@
 package failaware
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/trust"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -20,6 +22,9 @@ func (c Config) Warnings() (list []string) {
 		}
 	}
 	if w := c.quorumWarning(); w != "" {
+		list = append(list, w)
+	}
+	if w := c.stateWarning(); w != "" {
 		list = append(list, w)
 	}
 	if least := clocksync.LeastSlew(c.Timing.MaxDrift); c.Clock.MaxSlew < least {
@@ -57,6 +62,18 @@ func (c *Config) checkOwnEntry(addr string) error {
 func loopbackAddr(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	return err == nil && loopbackHost(host)
+}
+
+// stateWarning says that other users can replace files of the state directory: with an older
+// file, the node votes again for what it has voted against.
+func (c *Config) stateWarning() string {
+	if c.StateDir == "" {
+		return ""
+	}
+	if err := trust.Dir(c.StateDir); errors.Is(err, trust.ErrUntrusted) {
+		return fmt.Sprintf("StateDir: %v: it could replace files, and the node would no longer keep its votes", err)
+	}
+	return ""
 }
 
 // quorumWarning says that this node and its listed peers cannot elect a global leader.

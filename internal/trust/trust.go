@@ -57,16 +57,17 @@ func Check(f *os.File, p Privacy) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("it is not a regular file")
 	}
-	owner, known := ownerOf(info)
+	owner, group, known := ownerOf(info)
 	mode := info.Mode().Perm()
+	granted := mode &^ alone(group, os.Geteuid())
 	switch {
 	case !known || p == Foreign:
 		return nil // the system has no such owners, or they do not matter
 	case !mine(owner):
 		return fmt.Errorf("%w: user %d owns it", ErrUntrusted, owner)
-	case mode&writable != 0:
+	case granted&writable != 0:
 		return fmt.Errorf("%w: its mode %#o lets others write", ErrUntrusted, mode)
-	case p == Private && mode&secret(owner) != 0:
+	case p == Private && granted&secret(owner) != 0:
 		return fmt.Errorf("%w: its mode %#o lets others read", ErrUntrusted, mode)
 	}
 	return nil
@@ -82,6 +83,16 @@ func secret(owner int) fs.FileMode {
 
 // mine reports whether a user is the one of this process, or root.
 func mine(user int) bool { return user == os.Geteuid() || user == 0 }
+
+// alone returns the permissions of a group that has a user as its only member. That is the
+// group with the user's own number, as systems make one for each user. Kubernetes gives it what
+// the owner has (fsGroup). The group of root is no such group: containers of any user may be in it.
+func alone(group, user int) fs.FileMode {
+	if group == user && user != 0 {
+		return 0o070
+	}
+	return 0
+}
 
 // Dir refuses a directory in which users other than root, the user of this process
 // and also may put or replace files, there or in a directory above it. A directory
@@ -120,8 +131,9 @@ func checkDir(path string, above bool, also []int) error {
 	if err != nil {
 		return err
 	}
-	owner, known := ownerOf(info)
+	owner, group, known := ownerOf(info)
 	mode := info.Mode()
+	granted := mode.Perm() &^ alone(group, os.Geteuid())
 	link := mode.Type() == fs.ModeSymlink
 	switch {
 	case !link && !info.IsDir():
@@ -130,7 +142,7 @@ func checkDir(path string, above bool, also []int) error {
 		return nil
 	case !mine(owner) && (link || !slices.Contains(also, owner)):
 		return fmt.Errorf("%s: %w: user %d owns it", path, ErrUntrusted, owner)
-	case !link && mode.Perm()&writable != 0 && !(above && mode&fs.ModeSticky != 0):
+	case !link && granted&writable != 0 && !(above && mode&fs.ModeSticky != 0):
 		return fmt.Errorf("%s: %w: its mode %#o lets others write", path, ErrUntrusted, mode.Perm())
 	}
 	return nil

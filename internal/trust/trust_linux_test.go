@@ -52,6 +52,44 @@ func TestRootMayLetAGroupReadASecret(t *testing.T) {
 	require.ErrorIs(t, open(), ErrUntrusted)
 }
 
+// The group with a user's own number may do what the user may. Kubernetes changes volumes in this
+// way each time when it mounts them.
+func TestAUsersOwnGroupIsTrusted(t *testing.T) {
+	trusttest.NeedRoot(t)
+	dir, err := os.MkdirTemp("", "trust")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "file")
+	write(t, file, 0o600)
+	for _, c := range []struct {
+		user, group   int
+		dirMode, mode os.FileMode
+		trusted       bool
+	}{
+		{nobody, nobody, 0o775 | os.ModeSetgid, 0o660, true},
+		{nobody, nobody, 0o755, 0o666, false},
+		{nobody, nobody, 0o777, 0o660, false},
+		{nobody, 1, 0o775, 0o600, false},
+		{nobody, 1, 0o755, 0o660, false},
+		{0, 0, 0o755, 0o660, false},
+		{0, 0, 0o775, 0o600, false},
+	} {
+		require.NoError(t, os.Chown(dir, 0, c.group))
+		require.NoError(t, os.Chmod(dir, c.dirMode))
+		require.NoError(t, os.Chown(file, c.user, c.group))
+		require.NoError(t, os.Chmod(file, c.mode))
+		var of, in error
+		trusttest.As(t, c.user, func() {
+			var f *os.File
+			if f, of = Open(file, os.O_RDWR, 0, Private); of == nil {
+				of = f.Close()
+			}
+			in = Dir(dir)
+		})
+		require.Equal(t, c.trusted, of == nil && in == nil, "%+v: %v, %v", c, of, in)
+	}
+}
+
 func TestTheOwnerOfADirectoryCounts(t *testing.T) {
 	trusttest.NeedRoot(t)
 	dir := filepath.Join(t.TempDir(), "a")

@@ -12,4 +12,4 @@ func openFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 }
 
 // Windows has access lists in place of owners and modes.
-func ownerOf(fs.FileInfo) (user int, known bool) { return 0, false }
+func ownerOf(fs.FileInfo) (user, group int, known bool) { return 0, 0, false }

@@ -15,10 +15,10 @@ func openFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, perm)
 }
 
-func ownerOf(info fs.FileInfo) (user int, known bool) {
+func ownerOf(info fs.FileInfo) (user, group int, known bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return 0, false
+		return 0, 0, false
 	}
-	return int(st.Uid), true
+	return int(st.Uid), int(st.Gid), true
 }
