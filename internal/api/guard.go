@@ -14,6 +14,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/trust"
 )
 
@@ -135,15 +136,7 @@ func NewToken() string {
 // file must be of the user of this process or of root, and no other user may read or
 // write it.
 func MakeToken(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return readToken(path, trust.Private)
-	}
-	if err != nil {
-		return "", fmt.Errorf("cannot create the API token: %w", err)
-	}
-	_, err = fmt.Fprintln(f, NewToken())
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := durable.Create(path, []byte(NewToken()+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("cannot create the API token: %w", err)
 	}
 	return readToken(path, trust.Private)

@@ -259,6 +259,50 @@ func TestEveryFailureOfAWriteIsTold(t *testing.T) {
 	}
 }
 
+// createdIsWhole requires that all of a file that was created is on the disk, whatever
+// unflushed data a crash loses.
+func createdIsWhole(t testing.TB) {
+	const path, content = "dir/keys", "all of it"
+	d := newForgetful("dir/other", nil, 100)
+	require.NoError(t, create(d, path, []byte(content)))
+	for _, names := range d.names {
+		require.Contains(t, names, path, "a crash removes the file")
+		require.Equal(t, len(content), names[path].synced, "a crash cuts the file")
+	}
+}
+
+func TestACreatedFileIsWhole(t *testing.T) { createdIsWhole(t) }
+
+// Each failure of a creation is told, and leaves no file: another attempt may follow.
+func TestEveryFailureOfACreationIsTold(t *testing.T) {
+	const path = "dir/keys"
+	for failing := 1; ; failing++ {
+		d := &once{newForgetful("dir/other", nil, 100), 0, failing}
+		err := create(d, path, []byte("all of it"))
+		if d.calls < failing {
+			require.NoError(t, err)
+			require.Equal(t, 6, failing, "five calls may fail")
+			return
+		}
+		require.ErrorIs(t, err, fs.ErrInvalid)
+		if failing > 1 {
+			require.NotContains(t, d.names[len(d.names)-1], path, "call %d", failing)
+		}
+	}
+}
+
+// replacesNothing creates a file where one is.
+func replacesNothing(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, Create(path, []byte("first")))
+	require.ErrorIs(t, Create(path, []byte("second")), fs.ErrExist)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "first", string(b))
+}
+
+func TestACreatedFileReplacesNone(t *testing.T) { replacesNothing(t) }
+
 func TestAfterACrashThereIsOneRecord(t *testing.T) { afterCrash(t) }
 
 // crashLeavesMore has a crash leave a longer file that was being written.

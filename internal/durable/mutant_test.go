@@ -14,6 +14,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DurableDirUnsynced":    afterCrash,
 		"DurableMadeUnsynced":   directoriesAreFlushed,
 		"DurableKeepsTheRest":   crashLeavesMore,
+		"CreationUnsynced":      createdIsWhole,
+		"CreationNameUnsynced":  createdIsWhole,
+		"CreationReplaces":      replacesNothing,
 		"RemovalUnsynced":       removedStaysAway,
 		"RemovalOfNothing":      removedEarlier,
 	})

@@ -19,7 +19,7 @@ const (
 // next is appended to the name of a file while its successor is written.
 const next = ".new"
 
-// disk is the interface for writing a record. Tests have one that loses unflushed data.
+// disk is the interface for writing a file. Tests have one that loses unflushed data.
 type disk interface {
 	create(path string) (file, error)
 	rename(from, to string) error
@@ -46,6 +46,29 @@ func Write(path string, k Kind, content []byte) error {
 // keeps its owner, its group and its mode, so that who could read it still can. A new
 // file can be read by its owner only.
 func Replace(path string, b []byte) error { return write(keeper{path: path}, path, b) }
+
+// Create is for a file that people look after from then on: b is all of its content. It
+// replaces nothing: the error matches [fs.ErrExist] if there is such a file. When it returns
+// nil, all of the file is on the disk; after an error there is none. A crash may leave a
+// part. The file can be read by its owner only.
+func Create(path string, b []byte) error { return create(maker{}, path, b) }
+
+func create(d disk, path string, b []byte) error {
+	f, err := d.create(path)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(b); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = d.syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("create %s: %w", path, err), d.remove(path))
+	}
+	return nil
+}
 
 func write(d disk, path string, b []byte) error {
 	f, err := d.create(path + next)
@@ -149,6 +172,13 @@ func (system) rename(from, to string) error { return os.Rename(from, to) }
 func (system) remove(path string) error { return os.Remove(path) }
 
 func (system) syncDir(dir string) error { return SyncDir(dir) }
+
+// maker is a disk on which no new file replaces another one.
+type maker struct{ system }
+
+func (maker) create(path string) (file, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+}
 
 // keeper is a disk whose new files have the owner, the group and the mode of the present
 // one.

@@ -118,11 +118,4 @@ func ChangeFile(path string, change func(*Ring) (*Ring, error)) error {
 
 // CreateFile writes a key file that does not exist yet, and returns when it is on the
 // disk. Only its owner can read it.
-func (r *Ring) CreateFile(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(r.Format())
-	return errors.Join(err, f.Sync(), f.Close(), durable.SyncDir(filepath.Dir(path)))
-}
+func (r *Ring) CreateFile(path string) error { return durable.Create(path, []byte(r.Format())) }
