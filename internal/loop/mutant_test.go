@@ -5,6 +5,9 @@ package loop
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/mutant/kill"
 )
 
@@ -157,4 +160,10 @@ var notices = map[string]func(testing.TB){
 	"EchoOfAnyBoot":           echoesOfTheIncarnation,
 	"GreetsKnownId":           listsAndPeers,
 	"ReasonKept":              leadsEndWithTheirReasons,
+}
+
+func TestCallersNoticeCallersHoldUp(t *testing.T) {
+	mutant.Set("CallersHoldUp")
+	defer mutant.Set(mutant.None)
+	require.NotEmpty(t, heldUp(t))
 }

@@ -40,6 +40,41 @@ func TestAPacketCountsAsReceivedWhenItCameNotWhenItWasRead(t *testing.T) {
 	}
 }
 
+// Packets that wait because others fill a batch count as received when they came, too.
+func TestAPacketThatWaitsForABatchCountsAsReceivedWhenItCame(t *testing.T) { batchesAreStamped(t) }
+
+func batchesAreStamped(t testing.TB) {
+	const lag = 5 * time.Millisecond
+	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{Batch: 1, NoReceiveOffload: true})
+	in := room(1)
+	for range 50 { // until the kernel stamps packets on arrival, and nobody sets the clock
+		n, err := b.ReadBatch(in, testClock().Now())
+		require.NoError(t, err)
+		require.Zero(t, n)
+		before := testClock().Now()
+		for range 4 {
+			_, err = a.WriteBatch([]Packet{packetTo(b.LocalAddr(), "x")})
+			require.NoError(t, err)
+		}
+		time.Sleep(lag)
+		reading := testClock().Now()
+		early := 0
+		for range 4 {
+			n, err = b.ReadBatch(in, soon())
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+			require.GreaterOrEqual(t, in[0].Received, before)
+			if in[0].Received < reading {
+				early++
+			}
+		}
+		if early == 4 {
+			return
+		}
+	}
+	require.Fail(t, "packets count as received when they are read", "clock steps seen: %d", b.Stats().Get("clock_steps"))
+}
+
 // A full buffer costs messages of the kernel, with one packet or with several.
 func TestAFullReceiveBufferIsCounted(t *testing.T) {
 	const perMessage = 10

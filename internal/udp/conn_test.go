@@ -3,8 +3,10 @@ package udp
 import (
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -161,13 +163,17 @@ func TestAWakeBeforeTheCallIsNotLostAndWakesCountOnce(t *testing.T) {
 	require.GreaterOrEqual(t, testClock().Now(), deadline, "the second wake was reported with the first")
 }
 
-func TestNoWakeIsLost(t *testing.T) {
+// wakesAreHeard wakes a reader at all places on its way to sleep. It ends the reader if that
+// sleeps on.
+func wakesAreHeard(t testing.TB) {
 	c := listen(t, "127.0.0.1:0", Options{})
 	const rounds = 20_000
 	var posted, seen atomic.Int64
-	done := make(chan struct{})
+	sleeps := time.AfterFunc(20*time.Second, func() { _ = c.Close() })
+	defer sleeps.Stop()
+	done := make(chan error, 1)
 	go func() {
-		defer close(done)
+		defer seen.Store(rounds)
 		in := room(4)
 		for i := 0; seen.Load() < rounds; i++ {
 			deadline := timed.Never // a lost wake would be for ever
@@ -175,12 +181,14 @@ func TestNoWakeIsLost(t *testing.T) {
 				deadline = testClock().Now().Add(time.Duration(i%7) * 10 * time.Microsecond)
 			}
 			if _, err := c.ReadBatch(in, deadline); err != nil {
-				t.Error(err)
+				done <- err
 				return
 			}
 			seen.Store(posted.Load())
 		}
+		done <- nil
 	}()
+	random, spun := rand.New(rand.NewPCG(1, 2)), 0
 	for i := range int64(rounds) {
 		posted.Store(i + 1)
 		c.Wake()
@@ -189,9 +197,19 @@ func TestNoWakeIsLost(t *testing.T) {
 				time.Sleep(time.Microsecond)
 			}
 		}
+		if i%2 == 0 { // or meet it anywhere
+			for seen.Load() <= i {
+				runtime.Gosched()
+			}
+			for range random.IntN(3000) {
+				spun++
+			}
+		}
 	}
-	<-done
+	require.NoError(t, <-done, "a wake is lost")
 }
+
+func TestNoWakeIsLost(t *testing.T) { wakesAreHeard(t) }
 
 func TestPacketsAndWakesTakeTurns(t *testing.T) {
 	c := listen(t, "127.0.0.1:0", Options{})

@@ -17,6 +17,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"MembersOfAnother":     members,
 		"StateOfAnother":       stateIsThatOfItsModel,
 		"EarlierIsLowered":     stateIsThatOfItsModel,
+		"AssignedStaysLocked":  refusedIsFree,
 		"StateDiscardsAnother": stateIsThatOfItsModel,
 		"MembersOfTheRefused":  stateIsThatOfItsModel,
 		"OlderEpochAccepted":   olderCopies,

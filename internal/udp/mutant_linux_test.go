@@ -1,0 +1,16 @@
+//go:build mutants
+
+package udp
+
+import (
+	"testing"
+
+	"github.com/failaware/failaware/internal/mutant/kill"
+)
+
+func TestMutantsAreKilled(t *testing.T) {
+	kill.Units(t, "internal/udp", map[string]func(testing.TB){
+		"UDPWakeUnheard":  wakesAreHeard,
+		"UDPBatchIsLater": batchesAreStamped,
+	})
+}
