@@ -5,6 +5,9 @@ package journal_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/mutant/kill"
 )
 
@@ -45,4 +48,10 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalMarkFaultForgotten":  marksOnce,
 		"JournalUnmarked":            marksOnce,
 	})
+}
+
+func TestCallersNoticeWriterKeepsCallers(t *testing.T) {
+	mutant.Set("WriterKeepsCallers")
+	defer mutant.Set(mutant.None)
+	require.Positive(t, waitForEver(t))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,6 +108,43 @@ func TestAFullDiskHoldsCallersBack(t *testing.T) {
 		require.Len(t, got, 50)
 	})
 }
+
+// waitForEver has callers wait for room when the disk fails, and returns how many of them do
+// not hear of that.
+func waitForEver(t *testing.T) (callers int) {
+	synctest.Test(t, func(t *testing.T) {
+		d := disktest.New()
+		j := openOn(t, d)
+		broken, hold := errors.New("input/output error"), make(chan struct{})
+		d.BeforeSync(func() { <-hold })
+		w := journal.NewWriter(j, journal.WriterOptions{Pending: 10})
+		ctx, cancel := context.WithCancel(t.Context())
+		var told atomic.Int32
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				for {
+					if _, err := w.Append(ctx, make([]byte, 60)); err != nil {
+						if errors.Is(err, broken) {
+							told.Add(1)
+						}
+						return
+					}
+				}
+			})
+		}
+		synctest.Wait()
+		d.FailSync(broken)
+		close(hold)
+		synctest.Wait()
+		callers = 5 - int(told.Load())
+		cancel()
+		all.Wait()
+	})
+	return callers
+}
+
+func TestCallersHearThatTheDiskFails(t *testing.T) { require.Zero(t, waitForEver(t)) }
 
 // A flush that fails ends the writer: nobody knows what is on the disk.
 func TestAFailedFlushEndsTheWriter(t *testing.T) {

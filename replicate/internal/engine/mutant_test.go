@@ -20,6 +20,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StorePositionsTruncated": places,
 		"OutcomesPrunedEarly":     everyCallerHears,
 		"SpoolHasGaps":            spoolsOn,
+		"SpoolStays":              leavesNothing,
+		"OutcomesRunOn":           forgetsWhole,
 		"StoreFullEnds":           snapshotWaits,
 		"StoreEarlyRecord":        storedInTurn,
 		"VerdictUnstored":         verdictsWait,
@@ -65,6 +67,18 @@ func TestEndsNoticeRestoresUncounted(t *testing.T) { wrongly(t, "RestoresUncount
 func TestEndsNoticeStorageEndUntold(t *testing.T)  { wrongly(t, "StorageEndUntold", closesFull) }
 
 func TestBehindNoticesReplayWaitsOn(t *testing.T) { wrongly(t, "ReplayWaitsOn", miscounted) }
+
+func TestGatesNoticeGateWantsLate(t *testing.T) {
+	wrongly(t, "GateWantsLate", func(t *testing.T) (times int) {
+		for range 100 {
+			times += unwoken(t)
+			if times > 0 {
+				break
+			}
+		}
+		return times
+	})
+}
 
 // wrongly requires that something goes wrong without a rule.
 func wrongly[T any](t *testing.T, id string, wrong func(*testing.T) T) {

@@ -2,6 +2,9 @@ package engine
 
 import (
 	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +50,34 @@ func TestVerdictsAreKeptForCallersThatSend(t *testing.T) {
 	require.Equal(t, failaware.OrderedElsewhere, (<-c.Verdict).Unknown)
 	require.False(t, o.Forget(messageID(1002)))
 }
+
+// forgetsWhole has a caller forget its message while its function runs. The function has ended
+// when Forget returns: the caller may use again what it writes to.
+func forgetsWhole(t testing.TB) {
+	for range 100 {
+		var o Outcomes
+		var began, running atomic.Bool
+		o.Sent(o.Sending(), messageID(1), nil, func(Verdict) {
+			running.Store(true)
+			began.Store(true)
+			for range 100 {
+				runtime.Gosched()
+			}
+			running.Store(false)
+		})
+		var engine sync.WaitGroup
+		engine.Go(func() { o.reach(&broadcast.Delivery{ID: messageID(1)}, Verdict{}) })
+		for !began.Load() {
+			runtime.Gosched()
+		}
+		require.True(t, o.Forget(messageID(1)))
+		over := !running.Load()
+		engine.Wait()
+		require.True(t, over, "a function runs on for a caller that has gone")
+	}
+}
+
+func TestWhatIsForgottenDoesNotRun(t *testing.T) { forgetsWhole(t) }
 
 // A verdict given before a call began is not about its message.
 func TestOldVerdictsAreNotGiven(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,6 +31,26 @@ func TestALargeSnapshotIsInAFile(t *testing.T) {
 	require.Empty(t, left)
 	require.Error(t, b.Append([]byte("x")))
 }
+
+// leavesNothing has a process end while it uses files.
+func leavesNothing(t testing.TB) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a file that is open keeps its name")
+	}
+	dir := t.TempDir()
+	s := NewSpool(dir, 10)
+	require.NoError(t, s.Check())
+	for range 3 {
+		b := s.NewBytes()
+		require.NoError(t, b.Append(make([]byte, 11)))
+		left, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		require.Empty(t, left, "nobody would remove it")
+		runtime.KeepAlive(b)
+	}
+}
+
+func TestAKilledProcessLeavesNoSpool(t *testing.T) { leavesNothing(t) }
 
 // half writes only half, until it is mended.
 type half struct {
