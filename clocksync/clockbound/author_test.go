@@ -18,9 +18,23 @@ type machine struct {
 	offset  int64 // REALTIME − UTC
 	stepped bool
 	hook    func()
+	rate    int64 // of REALTIME, in parts per billion
+	stall   int64 // how long the process is stopped
+	stallIn int   // before so many clocks were read
 }
 
-func (m *machine) pass() { m.utc += m.rng.Int64N(50_000) }
+func (m *machine) pass() {
+	m.spend(m.rng.Int64N(50_000))
+	if m.stallIn--; m.stallIn == 0 {
+		m.spend(m.stall)
+	}
+}
+
+// spend lets time pass.
+func (m *machine) spend(d int64) {
+	m.utc += d
+	m.offset += d / 1000 * m.rate / 1_000_000
+}
 
 func (m *machine) realtime() int64 {
 	m.pass()
@@ -73,6 +87,32 @@ func boundsHold(t testing.TB) {
 }
 
 func TestBoundHoldsForREALTIME(t *testing.T) { boundsHold(t) }
+
+// readersAreRight has the process that writes a segment be stopped between any two readings of
+// clocks, while REALTIME runs as wrong as it may. The interval of a reader has the time in it,
+// however old the segment is.
+func readersAreRight(t testing.TB) {
+	const drift = 600_000
+	for seed := range uint64(300) {
+		m := newMachine(seed)
+		m.offset, m.rate = m.rng.Int64N(2_000)-1_000, drift-1_000
+		if m.rng.IntN(2) == 0 {
+			m.rate = -m.rate
+		}
+		m.stall, m.stallIn = m.rng.Int64N(10*second), 1+m.rng.IntN(8)
+		a := author{source: func() serve.Answer { return m.answer(1000, true) }, clocks: m, steps: m, tick: 4_000_000, drift: drift}
+		r := a.next()
+		m.spend(m.rng.Int64N(int64(Validity)))
+		realtime := m.realtime()
+		utc := m.utc
+		i, err := r.at(realtime, m.coarse())
+		require.NoError(t, err)
+		require.LessOrEqual(t, i.earliest, utc, "seed %d", seed)
+		require.GreaterOrEqual(t, i.latest, utc, "seed %d", seed)
+	}
+}
+
+func TestReadersAreRightHoweverSlowTheWriter(t *testing.T) { readersAreRight(t) }
 
 func TestStatusOfAnswers(t *testing.T) {
 	m := newMachine(1)

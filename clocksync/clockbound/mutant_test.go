@@ -14,5 +14,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SegmentWrapsToZero":     generationSkipsZero,
 		"SegmentIgnoresSteps":    stepsSpoilMeasurements,
 		"SegmentBoundOfTheGuess": boundsHold,
+		"SegmentReadLate":        readersAreRight,
 	})
 }

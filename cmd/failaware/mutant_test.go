@@ -38,6 +38,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockRequestHangs":        renewals,
 		"LockRenewsLocal":         renewals,
 		"LockRenewsUndrifted":     renewals,
+		"LockGraceGenerous":       graceIsLeft,
 		"LockSleepUnseen":         sleepsAreReported,
 		"KvGivesUp":               persists,
 		"KvForgetsAttempts":       persists,

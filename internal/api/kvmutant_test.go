@@ -31,3 +31,11 @@ func TestSessionsNoticeKvSessionUnread(t *testing.T) {
 	defer mutant.Set(mutant.None)
 	require.Equal(t, base64Of([]byte("blue")), appliedAgain(t), "it is carried out again")
 }
+
+func TestLeasesNoticeKvLeaseReadTwice(t *testing.T) {
+	mutant.Set("KvLeaseReadTwice")
+	defer mutant.Set(mutant.None)
+	_, c := serveStore(t)
+	l := ask[KVWrite](t, c, 200, "POST", "put", "v", "key", "a", "ttl", "5s").Lease
+	require.Equal(t, []string{"a", "a"}, ask[KVLease](t, c, 200, "GET", "lease", "", "lease", l).Keys)
+}
