@@ -21,6 +21,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"GuardAnyOrigin":      otherSitesAreRefused,
 		"GuardPagesOnly":      onlyPagesNeedNoToken,
 		"ClientGivesUp":       closedConnectionsAreMadeAgain,
+		"TokenOfOthers":       tokensAreSecret,
 		"SlotsOfTheClosed":    slotsAreCounted,
 		"DeliveriesSkipped":   deliveriesBeginAnew,
 		"KvListingPlace":      watch,

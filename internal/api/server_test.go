@@ -9,8 +9,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -204,6 +206,20 @@ func TestStreamsAreLimited(t *testing.T) {
 	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/events", nil))
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.EqualValues(t, MaxStreams, s.streams.open.Load())
+}
+
+// A server that ends does not wait for its clients to end their streams.
+func TestStreamsEndWithTheirServer(t *testing.T) {
+	s := NewServer(startNode(t, failaware.Config{ID: 1}))
+	var stream sync.WaitGroup
+	stream.Go(func() {
+		s.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/v1/events", nil))
+	})
+	for s.streams.open.Load() == 0 {
+		runtime.Gosched()
+	}
+	s.Close()
+	stream.Wait()
 }
 
 func TestStreamsContinueWhereTheyEnded(t *testing.T) {

@@ -20,6 +20,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StorePositionsTruncated": places,
 		"OutcomesPrunedEarly":     everyCallerHears,
 		"SpoolHasGaps":            spoolsOn,
+		"SnapshotUnlimited":       snapshotsAreLimited,
 		"SpoolStays":              leavesNothing,
 		"OutcomesRunOn":           forgetsWhole,
 		"StoreFullEnds":           snapshotWaits,
@@ -67,6 +68,8 @@ func TestEndsNoticeRestoresUncounted(t *testing.T) { wrongly(t, "RestoresUncount
 func TestEndsNoticeStorageEndUntold(t *testing.T)  { wrongly(t, "StorageEndUntold", closesFull) }
 
 func TestBehindNoticesReplayWaitsOn(t *testing.T) { wrongly(t, "ReplayWaitsOn", miscounted) }
+
+func TestReadersNoticeMergeUnlocked(t *testing.T) { wrongly(t, "MergeUnlocked", seenChanging) }
 
 func TestGatesNoticeGateWantsLate(t *testing.T) {
 	wrongly(t, "GateWantsLate", func(t *testing.T) (times int) {

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/failaware/failaware/internal/replica"
+)
+
+// snapshotsAreLimited has an application write snapshots in pieces of any sizes. No snapshot
+// becomes larger than the limit, and one that is not larger is written whole.
+func snapshotsAreLimited(t testing.TB) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.IntRange(1, 300).Draw(t, "most")
+		var out bytes.Buffer
+		w := &limited{most: most, w: bufio.NewWriterSize(&out, 16)}
+		var want []byte
+		for range rapid.IntRange(1, 10).Draw(t, "pieces") {
+			p := bytes.Repeat([]byte("x"), rapid.IntRange(0, 100).Draw(t, "bytes"))
+			n, err := w.Write(p)
+			if len(want)+len(p) > most {
+				require.Equal(t, replica.ErrSnapshotTooLarge, err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, len(p), n)
+			want = append(want, p...)
+		}
+		require.NoError(t, w.w.Flush())
+		require.Equal(t, want, append([]byte(nil), out.Bytes()...))
+	})
+}
+
+func TestSnapshotsAreLimited(t *testing.T) { snapshotsAreLimited(t) }
