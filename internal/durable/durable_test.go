@@ -357,9 +357,12 @@ func directoriesAreFlushed(t testing.TB) {
 	root := t.TempDir()
 	left := map[string]bool{root: true}
 	flush := func(dir string) error {
+		if !left[dir] {
+			return nil
+		}
 		all, err := os.ReadDir(dir)
 		for _, made := range all {
-			left[filepath.Join(dir, made.Name())] = left[dir]
+			left[filepath.Join(dir, made.Name())] = true
 		}
 		return err
 	}
@@ -367,6 +370,20 @@ func directoriesAreFlushed(t testing.TB) {
 	require.NoError(t, makeDir(dir, flush))
 	require.DirExists(t, dir)
 	require.True(t, left[dir], "the power failure takes it away")
+	for _, killed := range []string{"", "x", "x/b"} {
+		dir := filepath.Join(root, "x", "b", "c")
+		require.ErrorIs(t, makeDir(dir, func(dir string) error {
+			if dir == filepath.Join(root, killed) {
+				return os.ErrProcessDone
+			}
+			return flush(dir)
+		}), os.ErrProcessDone)
+		require.NoError(t, makeDir(dir, flush), "the next process goes on")
+		require.True(t, left[dir], "the power failure takes away what a killed process has made")
+		require.NoError(t, os.RemoveAll(filepath.Join(root, "x")))
+		clear(left)
+		left[root] = true
+	}
 	require.ErrorIs(t, makeDir(filepath.Join(dir, "d"), func(string) error { return fs.ErrInvalid }), fs.ErrInvalid)
 }
 

@@ -13,6 +13,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DurableRenameUnsynced": afterCrash,
 		"DurableDirUnsynced":    afterCrash,
 		"DurableMadeUnsynced":   directoriesAreFlushed,
+		"DurableFoundUnsynced":  directoriesAreFlushed,
 		"DurableKeepsTheRest":   crashLeavesMore,
 		"CreationUnsynced":      createdIsWhole,
 		"CreationNameUnsynced":  createdIsWhole,

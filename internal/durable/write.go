@@ -138,10 +138,16 @@ func Read(path string, k Kind) ([]byte, error) {
 func MakeDir(dir string) error { return makeDir(dir, SyncDir) }
 
 func makeDir(dir string, flush func(dir string) error) error {
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+	above := filepath.Dir(dir)
+	switch _, err := os.Stat(dir); {
+	case err == nil:
+		// A process that made it may have been killed before it flushed the name. Where
+		// this one may not read the directory above, it has not made any there.
+		_ = flush(above)
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	above := filepath.Dir(dir)
 	if above != dir {
 		if err := makeDir(above, flush); err != nil {
 			return err
