@@ -15,7 +15,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DurableMadeUnsynced":   directoriesAreFlushed,
 		"DurableFoundUnsynced":  directoriesAreFlushed,
 		"DurableKeepsTheRest":   crashLeavesMore,
-		"CreationUnsynced":      createdIsWhole,
 		"CreationNameUnsynced":  createdIsWhole,
 		"CreationReplaces":      replacesNothing,
 		"RemovalUnsynced":       removedStaysAway,

@@ -58,10 +58,7 @@ func create(d disk, path string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err = f.Write(b); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = fill(f, b); err == nil {
 		err = d.syncDir(filepath.Dir(path))
 	}
 	if err != nil {
@@ -75,13 +72,8 @@ func write(d disk, path string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b)
-	// Flush the content before the renaming: the name must not lead to missing
-	// bytes.
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	// The content is flushed before the renaming: the name must not lead to missing bytes.
+	if err := fill(f, b); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := d.rename(path+next, path); err != nil {
@@ -91,6 +83,15 @@ func write(d disk, path string, b []byte) error {
 		return fmt.Errorf("write %s: flush its directory: %w", path, err)
 	}
 	return nil
+}
+
+// fill writes and flushes all of a new file, and closes it.
+func fill(f file, b []byte) error {
+	_, err := f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Remove removes a file, if there is one. When it returns nil, no crash brings the file
