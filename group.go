@@ -69,7 +69,7 @@ func groupText(s *wire.Settings) string {
 		text += fmt.Sprintf(" with Window %d, MaxMessages %d, MaxPayload %d", s.Window, s.MaxMessages, s.MaxPayload)
 	}
 	switch {
-	case s.RequireQuorum && strings.HasSuffix(s.System, wire.Fixed):
+	case s.RequireQuorum && s.Fixed():
 		text += ", RequireQuorum of " + s.System
 	case s.RequireQuorum:
 		text += ", RequireQuorum with a StateDir"
@@ -141,7 +141,7 @@ func (d *differing) noteQuorum(here EpochAnswer, there *wire.Settings) {
 
 // setOrNot says whether a node whose messages are ordered by quorums has a StateDir.
 func setOrNot(s wire.Settings) string {
-	if strings.HasSuffix(s.System, wire.Fixed) {
+	if s.Fixed() {
 		return "not set"
 	}
 	return "set"

@@ -44,12 +44,15 @@ const (
 // Fixed follows the text of a quorum system that orders messages and is never replaced.
 const Fixed = " without StateDir"
 
+// Fixed reports whether the quorum system of a node orders messages and is never replaced.
+func (s *Settings) Fixed() bool { return strings.HasSuffix(s.System, Fixed) }
+
 // Follows reports whether a node with the settings is in the group of others that order
 // messages by the quorums of epochs, or will be as soon as it has heard of their epoch.
 func (s *Settings) Follows(others *Settings) bool {
 	at := *s
 	at.Quorum, at.System = others.Quorum, others.System
-	return at == *others && !strings.HasSuffix(s.System, Fixed)
+	return at == *others && !s.Fixed()
 }
 
 // Known reports whether there are settings.
