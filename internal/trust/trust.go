@@ -59,7 +59,7 @@ func Check(f *os.File, p Privacy) error {
 	}
 	owner, group, known := ownerOf(info)
 	mode := info.Mode().Perm()
-	granted := mode &^ alone(group, os.Geteuid())
+	granted := mode &^ alone(group)
 	switch {
 	case !known || p == Foreign:
 		return nil // the system has no such owners, or they do not matter
@@ -84,11 +84,11 @@ func secret(owner int) fs.FileMode {
 // mine reports whether a user is the one of this process, or root.
 func mine(user int) bool { return user == os.Geteuid() || user == 0 }
 
-// alone returns the permissions of a group that has a user as its only member. That is the
-// group with the user's own number, as systems make one for each user. Kubernetes gives it what
+// alone returns the permissions of a group that has the user of this process as its only member.
+// That is the group with the user's own number, as systems make one for each user. Kubernetes gives it what
 // the owner has (fsGroup). The group of root is no such group: containers of any user may be in it.
-func alone(group, user int) fs.FileMode {
-	if group == user && user != 0 {
+func alone(group int) fs.FileMode {
+	if user := os.Geteuid(); group == user && user != 0 {
 		return 0o070
 	}
 	return 0
@@ -133,7 +133,7 @@ func checkDir(path string, above bool, also []int) error {
 	}
 	owner, group, known := ownerOf(info)
 	mode := info.Mode()
-	granted := mode.Perm() &^ alone(group, os.Geteuid())
+	granted := mode.Perm() &^ alone(group)
 	link := mode.Type() == fs.ModeSymlink
 	switch {
 	case !link && !info.IsDir():
