@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,12 +22,23 @@ func invoke(args ...string) (code int, stdout, stderr string) {
 }
 
 // shortDir returns a directory whose path leaves room for sockets.
-func shortDir(t *testing.T) string {
+func shortDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fa")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
+}
+
+// serveAt serves a mux at a socket, as the API of a node is, until the test ends.
+func serveAt(t testing.TB, mux *http.ServeMux) string {
+	socket := filepath.Join(shortDir(t), "api")
+	l, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	srv := &http.Server{Handler: mux}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	return socket
 }
 
 // process is `failaware node`, in this process.

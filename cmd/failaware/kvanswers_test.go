@@ -1,9 +1,7 @@
 package main
 
 import (
-	"net"
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,17 +18,6 @@ func storeThat(t *testing.T, status int, answers map[string]any) string {
 		api.Answer(w, status, answers[q.PathValue("path")])
 	})
 	return serveAt(t, mux)
-}
-
-// serveAt serves a mux at a socket until the test ends.
-func serveAt(t *testing.T, mux *http.ServeMux) string {
-	socket := filepath.Join(shortDir(t), "api")
-	l, err := net.Listen("unix", socket)
-	require.NoError(t, err)
-	srv := &http.Server{Handler: mux}
-	go func() { _ = srv.Serve(l) }()
-	t.Cleanup(func() { _ = srv.Close() })
-	return socket
 }
 
 // stale is the freshness of a node that has no quorum.

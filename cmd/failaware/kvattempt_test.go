@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -104,12 +103,7 @@ func TestLostAnswers(t *testing.T) {
 			api.Answer(w, http.StatusOK, api.KVWrite{Status: "done", Version: "7", Repeated: true})
 		}
 	})
-	socket := filepath.Join(shortDir(t), "api")
-	l, err := net.Listen("unix", socket)
-	require.NoError(t, err)
-	srv := &http.Server{Handler: mux}
-	go func() { _ = srv.Serve(l) }()
-	t.Cleanup(func() { _ = srv.Close() })
+	socket := serveAt(t, mux)
 
 	code, out, stderr := invoke("--addr", socket, "kv", "put", "colour", "blue", "--timeout", "1m")
 	require.Equal(t, 0, code, stderr)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -31,12 +30,6 @@ type asked struct {
 }
 
 func newAsked(t testing.TB) *asked {
-	dir, err := os.MkdirTemp("", "fa")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	socket := filepath.Join(dir, "api")
-	l, err := net.Listen("unix", socket)
-	require.NoError(t, err)
 	a := &asked{came: make(chan string, 100), left: 500}
 	a.timing = api.Timing{SchedulingDelayNS: 10, ElectionPeriodNS: 100, LockTimeNS: 1000}
 	mux := http.NewServeMux()
@@ -60,12 +53,9 @@ func newAsked(t testing.TB) *asked {
 		a.resign++
 		answer(w, struct{}{})
 	})
-	srv := &http.Server{Handler: mux}
-	go func() { _ = srv.Serve(l) }()
-	t.Cleanup(func() { _ = srv.Close() })
 	cmd := &cobra.Command{}
 	cmd.SetErr(&a.stderr)
-	a.locking = &locking{g: &globals{}, cmd: cmd, client: api.NewClient(api.Address{Socket: socket}, ""),
+	a.locking = &locking{g: &globals{}, cmd: cmd, client: api.NewClient(api.Address{Socket: serveAt(t, mux)}, ""),
 		clock: hwclock.Of(func() int64 { return int64(time.Hour) })}
 	return a
 }
