@@ -2,8 +2,7 @@ package replicated
 
 import (
 	"errors"
-	"fmt"
-	"hash/fnv"
+	"hash/maphash"
 	"io"
 	"slices"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/journal/disktest"
 	"github.com/failaware/failaware/internal/keep"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
 )
 
 // fact is what a process must find whose disk ends with a record.
@@ -24,9 +24,32 @@ type fact struct {
 
 // factOf describes a state at a place. It does not rest on the encoding of places.
 func factOf(p *replica.Place, ordered []broadcast.Mark, app *state) fact {
-	h := fnv.New64a()
-	fmt.Fprint(h, p.Label, p.Rank, p.Era, p.End, p.Remembers, p.Line, p.View, p.Position, ordered)
+	var h maphash.Hash
+	h.SetSeed(places)
+	maphash.WriteComparable(&h, point{p.Label, p.Rank, p.Era, p.End, p.Remembers, p.View, p.Position, len(p.Line)})
+	for _, a := range p.Line {
+		maphash.WriteComparable(&h, a)
+	}
+	for _, m := range ordered {
+		maphash.WriteComparable(&h, m)
+	}
 	return fact{h.Sum64(), app.history, len(app.ops), len(app.once)}
+}
+
+// places is the seed of the hashes of places, which no other process sees.
+var places = maphash.MakeSeed()
+
+// point is a place without its ancestors, which it counts, and without how far senders
+// were ordered.
+type point struct {
+	label     replica.Label
+	rank      uint64
+	era       replica.Era
+	end       replica.Name
+	remembers bool
+	view      membership.ViewID
+	position  uint64
+	ancestors int
 }
 
 // know notes which state belongs to the last record. If others before it are new, they say
