@@ -169,7 +169,8 @@ func wakesAreHeard(t testing.TB) {
 	c := listen(t, "127.0.0.1:0", Options{})
 	const rounds = 20_000
 	var posted, seen atomic.Int64
-	sleeps := time.AfterFunc(20*time.Second, func() { _ = c.Close() })
+	const forEver = 5 * time.Second
+	sleeps := time.AfterFunc(forEver, func() { _ = c.Close() })
 	defer sleeps.Stop()
 	done := make(chan error, 1)
 	go func() {
@@ -193,6 +194,7 @@ func wakesAreHeard(t testing.TB) {
 		posted.Store(i + 1)
 		c.Wake()
 		if i%64 == 0 { // let the reader fall asleep, and see that it did get up
+			sleeps.Reset(forEver)
 			for seen.Load() <= i {
 				time.Sleep(time.Microsecond)
 			}
