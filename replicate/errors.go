@@ -34,9 +34,10 @@ var (
 type NotAcceptingError struct {
 	// Situation is why: no view, no quorum, members of which only some have a Storage or are in
 	// an epoch of the quorum system, too few members that remember the state, or so much waits
-	// for a merge, or for the reports of all members, that no more may.
+	// for a merge, or for the reports of all members, that no more may; or Full is.
 	Situation Situation
 	Absent    failaware.Set // nodes of the group that are missed, if the situation is Recovering
+	Full      error         // why the disk of this node has no room for the state, or nil
 	Err       error         // the cause of the context, nil with NoWait
 }
 
@@ -44,6 +45,9 @@ func (e *NotAcceptingError) Error() string {
 	text := fmt.Sprintf("%v: %v", ErrNotAccepting, e.Situation)
 	if e.Situation == Recovering {
 		text += fmt.Sprintf(", and nodes %v are absent", e.Absent)
+	}
+	if e.Full != nil {
+		text += ": " + e.Full.Error()
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()

@@ -130,7 +130,7 @@ type Diverged struct {
 type Recovered struct{ Operations, Cut uint64 }
 
 // Disk: the disk of this node is full, and Err names the path. The replica takes no more
-// operations until there is room again; another Disk with a nil Err says so.
+// operations until there is room again ([Progress]); another Disk with a nil Err says so.
 type Disk struct{ Err error }
 
 // Differs: Setting, a field of [Config] that must be the same at all nodes, is Here at this

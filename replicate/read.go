@@ -115,6 +115,9 @@ type Progress struct {
 	Situation Situation
 	View      failaware.ViewID // that the situation is of
 	Accepting bool             // operations are taken
+	// Full is why the disk of this node has no room for the state, if it has none: it names the
+	// path. Until there is room this node applies nothing, and takes no operations.
+	Full error
 	// Absent are the nodes of the group that are missed, if the situation is Recovering.
 	Absent failaware.Set
 	// Behind is how many calls of the application wait.
@@ -134,6 +137,6 @@ func (r *Replica) Progress() Progress {
 }
 
 func progressOf(s *engine.Status, behind int) Progress {
-	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Absent: s.Absent, Behind: behind,
+	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Full: s.Full, Absent: s.Absent, Behind: behind,
 		From: s.Progress.From, Bytes: s.Progress.Bytes, Total: s.Progress.Total}
 }

@@ -133,14 +133,14 @@ func (r *Replica) accepting(ctx context.Context, noWait bool) error {
 			return nil
 		}
 		if noWait {
-			return &NotAcceptingError{Situation: status.Situation, Absent: status.Absent}
+			return &NotAcceptingError{Situation: status.Situation, Absent: status.Absent, Full: status.Full}
 		}
 		select {
 		case <-changed:
 		case <-r.done:
 			return failaware.ErrClosed
 		case <-ctx.Done():
-			return &NotAcceptingError{status.Situation, status.Absent, context.Cause(ctx)}
+			return &NotAcceptingError{status.Situation, status.Absent, status.Full, context.Cause(ctx)}
 		}
 	}
 }
@@ -249,5 +249,5 @@ func (r *Replica) pause(ctx context.Context, noWait bool) error {
 // notAccepting returns an error with the present situation.
 func (r *Replica) notAccepting(err error) error {
 	p := r.Progress()
-	return &NotAcceptingError{p.Situation, p.Absent, err}
+	return &NotAcceptingError{p.Situation, p.Absent, p.Full, err}
 }

@@ -37,9 +37,6 @@ func (s *Store) noteEvent(e replicate.Event) {
 	}
 	c.events[strings.ToLower(reflect.TypeOf(e).Name())]++
 	c.mu.Unlock()
-	if d, ok := e.(replicate.Disk); ok {
-		s.noteDisk(d.Err)
-	}
 	if s.cfg.OnEvent != nil {
 		s.cfg.OnEvent(e)
 	}
@@ -48,7 +45,7 @@ func (s *Store) noteEvent(e replicate.Event) {
 // Counts returns the counts. It waits while an operation is being applied.
 func (s *Store) Counts() Counts {
 	p := s.replica.Progress()
-	c := Counts{Accepting: p.Accepting && s.fullDisk() == "", Behind: p.Behind, Applied: s.app.applied.Load(),
+	c := Counts{Accepting: p.Accepting, Behind: p.Behind, Applied: s.app.applied.Load(),
 		Submitted: s.counted.submitted.Load(), Failed: s.counted.failed.Load()}
 	s.replica.Read(func() {
 		sum := s.app.state.Summary()

@@ -13,6 +13,15 @@ var errNoClock = errors.New("the clock of this node is not synchronized, which a
 
 const noRoom = "this node waits for room to keep its state: "
 
+// roomText returns why the disk has no room, or "".
+func roomText(full error) string {
+	if full == nil {
+		return ""
+	}
+	text, _, _ := strings.Cut(full.Error(), "\n") // what follows has the same cause
+	return text
+}
+
 // unavailable is an error of the replica in the words of the store.
 type unavailable struct {
 	text string
@@ -34,8 +43,8 @@ func (s *Store) explain(err error) error {
 	switch {
 	case errors.Is(err, failaware.ErrOutcomeUnknown):
 		text := "the outcome is unknown, the command may be carried out or not: " + strings.TrimPrefix(err.Error(), "failaware: ")
-		if full := s.fullDisk(); full != "" {
-			text += "; " + noRoom + full
+		if full := s.replica.Progress().Full; full != nil {
+			text += "; " + noRoom + roomText(full)
 		}
 		return &unavailable{text, err}
 	case errors.Is(err, failaware.ErrClosed):
@@ -60,8 +69,8 @@ func (s *Store) explain(err error) error {
 		text = fmt.Sprintf("too few of nodes %v remember the state, and nodes %v may know more: start them, or, if they are lost for good, see 'failaware kv bootstrap --help'", view.Set, refused.Absent)
 	case replicate.Working:
 		text = "the view changes or too much waits"
-		if full := s.fullDisk(); full != "" {
-			text = noRoom + full
+		if refused.Full != nil {
+			text = noRoom + roomText(refused.Full)
 		}
 	}
 	if refused.Err != nil {

@@ -41,7 +41,6 @@ type Store struct {
 	writer  uint64        // in the dots of this process
 	number  atomic.Uint64 // of its last command
 	counted counted
-	full    atomic.Pointer[string] // why the disk has no room
 	cancel  context.CancelFunc
 	ended   sync.WaitGroup
 }
@@ -160,9 +159,12 @@ func (s *Store) Bootstrap(ctx context.Context) error {
 
 // Describe implements [api.Store].
 func (s *Store) Describe(a *api.KVStatus) {
-	p := s.replica.Progress()
-	a.Storage, a.Disk = s.cfg.Dir, s.fullDisk()
-	a.Accepting = p.Accepting && a.Disk == ""
+	a.Storage = s.cfg.Dir
+	describe(s.replica.Progress(), a)
+}
+
+func describe(p replicate.Progress, a *api.KVStatus) {
+	a.Accepting, a.Disk = p.Accepting, roomText(p.Full)
 	for id := range p.Absent.All() {
 		a.Absent = append(a.Absent, int(id))
 	}

@@ -106,5 +106,38 @@ func closesFull(t *testing.T) (untold string) {
 
 func TestAnOperationThatIsNotOnTheDiskIsTold(t *testing.T) { require.Empty(t, closesFull(t)) }
 
+// fills has the disk of a node without room, and then with room again. Meanwhile the node takes
+// no operations, and its status says why.
+func fills(t *testing.T) (wrong string) {
+	synctest.Test(t, func(t *testing.T) {
+		h, disk := new(hub), disktest.New()
+		ctx, stop := context.WithCancel(t.Context())
+		m := &member{app: &words{}, group: h.join(1), err: make(chan error, 1)}
+		e, err := New(replica.Config{}, m.group, m.app, storeOn(t, disk, m.app), nil, nil)
+		require.NoError(t, err)
+		m.Engine = e
+		go func() { m.err <- e.Run(ctx) }()
+		h.view(m.group)
+		expect := func(full error) {
+			time.Sleep(10 * time.Second) // the writer tries again
+			synctest.Wait()
+			if s, _ := m.Status(); s.Accepting != (full == nil) || !errors.Is(s.Full, full) {
+				wrong += fmt.Sprintf("accepting: %v, full: %v; ", s.Accepting, s.Full)
+			}
+		}
+		expect(nil)
+		disk.SetRoom(0)
+		m.submit(t, strings.Repeat("x", 1<<13)) // more than the file has room for
+		expect(journal.ErrFull)
+		disk.SetRoom(-1)
+		expect(nil)
+		stop()
+		<-m.err
+	})
+	return wrong
+}
+
+func TestAFullDiskTakesNoOperations(t *testing.T) { require.Empty(t, fills(t)) }
+
 // A disk has what its application has, whatever brought the application there.
 func TestDisksFollowTheirApplications(t *testing.T) { require.Empty(t, followed(t)) }

@@ -108,6 +108,7 @@ type Status struct {
 	Situation replica.Situation
 	View      membership.ViewID // that the situation is of
 	Accepting bool              // operations may be broadcast
+	Full      error             // why the disk has no room; then none may be
 	Absent    timed.Set         // Recovering: nodes that may know more
 	Waits     bool              // this node waits for state
 	Progress  replica.Progress  // of the state that it waits for

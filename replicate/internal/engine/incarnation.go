@@ -140,7 +140,8 @@ func (i *incarnation) distribute(out []replica.Effect) {
 			i.calls.put(call{e, i})
 		}
 	}
-	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting(), Absent: i.machine.Absent()}
+	full := i.store.isFull()
+	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting() && full == nil, Full: full, Absent: i.machine.Absent()}
 	s.Progress, s.Waits = i.machine.Progress()
 	i.setStatus(s)
 }

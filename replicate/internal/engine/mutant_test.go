@@ -62,10 +62,11 @@ func TestChangesNoticeReplacedInAnyEpoch(t *testing.T) {
 func TestDisksNoticeMergedInPlace(t *testing.T)   { wrongly(t, "StoreMergedInPlace", followed) }
 func TestDisksNoticeRestoredInPlace(t *testing.T) { wrongly(t, "StoreRestoredInPlace", followed) }
 
-func TestEndsNoticeEarlierStays(t *testing.T)      { wrongly(t, "EarlierStays", goesOver) }
-func TestEndsNoticeEndUndistributed(t *testing.T)  { wrongly(t, "EndUndistributed", goesOver) }
-func TestEndsNoticeRestoresUncounted(t *testing.T) { wrongly(t, "RestoresUncounted", goesOver) }
-func TestEndsNoticeStorageEndUntold(t *testing.T)  { wrongly(t, "StorageEndUntold", closesFull) }
+func TestEndsNoticeEarlierStays(t *testing.T)          { wrongly(t, "EarlierStays", goesOver) }
+func TestEndsNoticeEndUndistributed(t *testing.T)      { wrongly(t, "EndUndistributed", goesOver) }
+func TestEndsNoticeRestoresUncounted(t *testing.T)     { wrongly(t, "RestoresUncounted", goesOver) }
+func TestEndsNoticeStorageEndUntold(t *testing.T)      { wrongly(t, "StorageEndUntold", closesFull) }
+func TestStatusNoticesStorageFullAccepts(t *testing.T) { wrongly(t, "StorageFullAccepts", fills) }
 
 func TestBehindNoticesReplayWaitsOn(t *testing.T) { wrongly(t, "ReplayWaitsOn", miscounted) }
 

@@ -30,6 +30,7 @@ type Store struct {
 	durable uint64        // the last record that is on the disk
 	changed chan struct{} // closed when durable grows
 	events  []replica.Event
+	full    error         // why the disk has no room
 	news    chan struct{} // what the disk has, or events, has changed
 }
 
@@ -223,9 +224,20 @@ func (s *Store) onDurable(last uint64) {
 // onFull is called by the writer.
 func (s *Store) onFull(err error) {
 	s.mu.Lock()
+	s.full = err
 	s.events = append(s.events, replica.Event{Kind: replica.EventDisk, Err: err})
 	s.mu.Unlock()
 	signal(s.news)
+}
+
+// isFull returns why the disk has no room, or nil.
+func (s *Store) isFull() error {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.full
 }
 
 // News returns a channel that has room for one value and gets one when the disk has
