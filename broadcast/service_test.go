@@ -28,8 +28,8 @@ func (t *trio) run(d time.Duration) {
 }
 
 func TestAllCombinationsAreDeliveredEverywhere(t *testing.T) {
-	for order := Unordered; order <= TimedOrder; order++ {
-		for atomicity := WeakAtomicity; atomicity <= StrictAtomicity; atomicity++ {
+	for order := range Unordered + 1 {
+		for atomicity := range atomicities {
 			opt := Options{order, atomicity}
 			g := newTrio(3, Config{})
 			g.keep = true
