@@ -21,6 +21,8 @@ type trio struct {
 	count     []int
 	keep      bool
 	take      func(i int, d *Delivery) // the application takes a delivery
+	slow      []bool                   // applications that take nothing for now
+	owed      [][2]int                 // by machine: the bytes and the count of what these have not taken
 	drop      func(from, to int, p *Packet) bool
 	ahead     [3]time.Duration // of the first machines' clocks
 	effects   []Effect         // other than Send and Deliver
@@ -42,7 +44,7 @@ func viewOf(sequence uint64, nodes ...int) *membership.View {
 
 // newTrio returns n machines that have installed a view of all.
 func newTrio(n int, cfg Config) *trio {
-	t := &trio{now: timed.Instant(time.Second), delivered: make([][]Delivery, n), payloads: make([][]string, n), count: make([]int, n)}
+	t := &trio{now: timed.Instant(time.Second), delivered: make([][]Delivery, n), payloads: make([][]string, n), count: make([]int, n), owed: make([][2]int, n)}
 	all := make([]int, n)
 	for i := range n {
 		c := cfg
@@ -133,9 +135,30 @@ func (t *trio) perform(i int) {
 					t.payloads[i] = append(t.payloads[i], string(e.Deliveries[d].Payload))
 				}
 			}
-			t.nodes[i].Consumed(bytes, len(e.Deliveries))
+			t.consume(i, bytes, len(e.Deliveries))
 		default:
 			t.effects = append(t.effects, *e)
+		}
+	}
+}
+
+// consume has an application take deliveries, unless it is slow.
+func (t *trio) consume(i, bytes, count int) {
+	if t.slow == nil || !t.slow[i] {
+		t.nodes[i].Consumed(bytes, count)
+		return
+	}
+	t.owed[i][0] += bytes
+	t.owed[i][1] += count
+}
+
+// catchUp has slow applications take all that waits, as far as they are to.
+func (t *trio) catchUp(may func(i int) bool) {
+	for i, slow := range t.slow {
+		if slow && may(i) {
+			t.slow[i] = false
+			t.consume(i, t.owed[i][0], t.owed[i][1])
+			t.owed[i] = [2]int{}
 		}
 	}
 }
