@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BroadcastStrictOfFirst":  endsAsAllKnow,
 		"BroadcastNewsOfBoth":     endsQuietly,
 		"BroadcastOwnAckHeldBack": endsQuietly,
+		"BroadcastUsableWhenHeld": keepsStampsOfTheLeftOut,
 	})
 }
 
