@@ -70,7 +70,8 @@ type member struct {
 type viewLog struct {
 	members  []membership.Member
 	sequence []broadcast.ID // one global order: all deliveries are prefixes
-	strict   []broadcast.ID // delivered as Strict by some node
+	strict   []broadcast.ID // delivered as Strict by some node, or in the order before such a one
+	sure     int            // how much of the sequence is in strict
 	left     []*member
 	moves    map[membership.ViewID]move
 }
@@ -329,10 +330,17 @@ func (c *Broadcasts) checkAtomicity(n *member, v *viewLog, d *broadcast.Delivery
 	if d.Atomicity != broadcast.StrictAtomicity {
 		return
 	}
-	v.strict = append(v.strict, d.ID)
+	more := []broadcast.ID{d.ID}
+	if p := int(d.Position); d.Class == broadcast.ClassOrdered && p <= len(v.sequence) {
+		more = v.sequence[min(v.sure, p):p] // a state that lasts has all of the order
+		v.sure = max(v.sure, p)
+	}
+	v.strict = append(v.strict, more...)
 	for _, l := range v.left {
-		if !l.delivered[d.ID] {
-			c.fail("strict", n.inc.Node, "delivers %v as Strict, without which node %d has left %v", d.ID, l.inc.Node, n.view.ID)
+		for _, id := range more {
+			if !l.delivered[id] {
+				c.fail("strict", n.inc.Node, "delivers %v as Strict, and node %d has left %v without %v", d.ID, l.inc.Node, n.view.ID, id)
+			}
 		}
 	}
 }

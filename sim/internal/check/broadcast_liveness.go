@@ -173,7 +173,7 @@ func (c *Broadcasts) forget(before int64) {
 		} else if n.view != nil {
 			v := c.views[n.view.ID]
 			views[n.view.ID] = v
-			for _, id := range v.strict { // a node that leaves must have delivered them
+			for _, id := range slices.Concat(v.strict, v.sequence[v.sure:]) { // a node that leaves must have delivered them, or may have to
 				needed[id] = true
 			}
 		}
