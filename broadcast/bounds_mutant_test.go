@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BroadcastNewsOfBoth":     endsQuietly,
 		"BroadcastOwnAckHeldBack": endsQuietly,
 		"BroadcastUsableWhenHeld": keepsStampsOfTheLeftOut,
+		"BroadcastRecallsOne":     recallsAll,
 	})
 }
 

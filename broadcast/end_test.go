@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -63,3 +64,28 @@ func again(t testing.TB) (elsewhere [][2]uint64) {
 func TestNothingOfAKeptStateIsOrderedAgain(t *testing.T) {
 	require.Equal(t, [][2]uint64{{1, 7}}, again(t))
 }
+
+// recallsAll requires that a node whose application keeps its state says of every incarnation how
+// far its messages are in that: an absent node may have several.
+func recallsAll(t testing.TB) {
+	rapid.Check(t, func(t *rapid.T) {
+		var marks []Mark
+		most := map[timed.Incarnation]uint64{}
+		for range rapid.IntRange(0, 6).Draw(t, "marks") {
+			m := Mark{timed.NodeID(rapid.IntRange(1, 3).Draw(t, "node")), timed.BootID(rapid.IntRange(1, 3).Draw(t, "boot")), rapid.Uint64Range(1, 9).Draw(t, "sequence")}
+			marks = append(marks, m)
+			of := timed.Incarnation{Node: m.Node, Boot: m.Boot}
+			most[of] = max(most[of], m.Sequence)
+		}
+		s := New(Config{Self: incarnation(0), Timing: timed.LAN()})
+		require.True(t, s.RecallOrdered(marks))
+		s.Freeze(0, viewOf(1, 0), false)
+		said := joinReport(s.freeze.report).Ordered
+		require.Len(t, said, len(most))
+		for of, sequence := range most {
+			require.Equal(t, sequence, find(said, of))
+		}
+	})
+}
+
+func TestARecalledStateHasItsPositions(t *testing.T) { recallsAll(t) }
