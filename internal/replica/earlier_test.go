@@ -247,3 +247,20 @@ func awaitedIsNotContinued(t testing.TB) {
 }
 
 func TestAStateThatNeverCameIsNotContinued(t *testing.T) { awaitedIsNotContinued(t) }
+
+// A merger continues what it merges: a member that was left behind with one of these states,
+// which is itself a merger, gets the others' state, and is not merged once more.
+func mergersContinue(t testing.TB) {
+	w := newWorld(3, Config{})
+	for i, text := range []string{"a", "b", "c"} {
+		w.install(i)
+		w.op(i, text)
+	}
+	for _, is := range [][]int{{0, 1}, {0, 2}, {0, 1}} {
+		w.install(is...)
+		w.run(10 * time.Millisecond)
+	}
+	all(t, w, "((a|b|)|c|)", 0, 1)
+}
+
+func TestAMergerContinuesWhatItMerges(t *testing.T) { mergersContinue(t) }

@@ -285,6 +285,13 @@ func (c *changes) lasts(i int, op rune) {
 	}
 }
 
+// reads reads the state of a node in two ways, and notes what is shown.
+func (c *changes) reads(i int) {
+	for _, op := range c.bar(i) + c.read(i) {
+		c.lasts(i, op)
+	}
+}
+
 func (c *changes) demand(app string) {
 	for op := range c.lasting {
 		if !slices.Contains([]rune(app), op) {
@@ -360,6 +367,7 @@ func (c *changes) work(is []int) {
 			c.stores(i)
 		}
 		c.operate(is[0])
+		c.reads(is[len(is)-1])
 	}
 }
 
@@ -374,6 +382,7 @@ func (c *changes) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"operate": func(t *rapid.T) { c.operate(node(t)) },
 		"store":   func(t *rapid.T) { c.stores(node(t)) },
+		"read":    func(t *rapid.T) { c.reads(node(t)) },
 		"view":    func(t *rapid.T) { c.moves(c.some(t, 1, "members")...) },
 		"work":    work, "works": work, "labours": work,
 		"time":  func(t *rapid.T) { c.run(5 * time.Millisecond) },

@@ -64,11 +64,27 @@ func (h *history) operation(t *rapid.T) {
 	}
 }
 
+// meet gives some nodes a view, and time in it. Each of them has had one of its own before, so
+// that without a Quorum states are merged that are mergers themselves.
+func (h *history) meet(t *rapid.T) {
+	i, j := rapid.IntRange(0, len(h.nodes)-2).Draw(t, "node"), len(h.nodes)-1
+	if rapid.Bool().Draw(t, "apart") {
+		h.install(i)
+		h.operation(t)
+	}
+	h.install(i, rapid.IntRange(i+1, j).Draw(t, "other"))
+	h.run(5 * time.Millisecond)
+}
+
 // flush delivers a Timed operation at the end of a view to one member only, which others
-// do not have at this place, and moves that member to a view that may not settle.
+// do not have at this place, and moves that member to a view that may not settle. What it
+// says meanwhile comes too late for the others.
 func (h *history) flush(t *rapid.T) {
 	if i, ok := h.somebody(t); ok {
+		before := h.hold
+		h.hold = func(from int, _ []byte) bool { return from == i }
 		h.flushed(i, h.letter())
+		h.hold = before
 		if rapid.Bool().Draw(t, "unsettled") {
 			h.hold = func(from int, p []byte) bool { return kind(p[0]) == kindReport }
 		}
@@ -99,7 +115,7 @@ func (w *world) crash(i int, life timed.BootID) {
 
 func (h *history) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
-		"view": h.view, "operation": h.operation, "more": h.operation, "flush": h.flush,
+		"view": h.view, "operation": h.operation, "more": h.operation, "flush": h.flush, "meet": h.meet, "meets": h.meet,
 		"lazy":   func(t *rapid.T) { i, _ := h.somebody(t); h.nodes[i].lazy = !h.nodes[i].lazy },
 		"refuse": func(t *rapid.T) { i, _ := h.somebody(t); h.nodes[i].refuses = !h.nodes[i].refuses },
 		"answer": func(t *rapid.T) { i, _ := h.somebody(t); h.answer(i) },
@@ -123,7 +139,9 @@ func (h *history) actions() map[string]func(*rapid.T) {
 				h.store(i)
 			}
 		},
-		"": func(t *rapid.T) { require.Empty(t, h.wrong()) },
+		"read": func(t *rapid.T) { i, _ := h.somebody(t); h.read(i) },
+		"bar":  func(t *rapid.T) { i, _ := h.somebody(t); h.bar(i) },
+		"":     func(t *rapid.T) { require.Empty(t, h.wrong()) },
 	}
 }
 

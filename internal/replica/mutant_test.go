@@ -13,6 +13,10 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/replica", noti
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
 	"ReplicaHoldsOfAnyView":   holdersOfTheView,
+	"ReplicaYieldsOnce":       anyChange,
+	"ReplicaMergerForgets":    mergersContinue,
+	"ExtentWithoutHolders":    anyChange,
+	"ReplicaBarrierAtOnce":    anyHistory,
 	"StoreIdleEndForgotten":   idleEnd,
 	"ReplicaForgetTentative":  tentative,
 	"ReplicaFullUnsettled":    fullAtOnce,

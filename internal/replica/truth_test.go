@@ -2,6 +2,7 @@ package replica
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,7 +17,14 @@ type truth struct {
 	brought map[membership.ViewID]string   // without a Quorum: operations that members took along to a view
 	quorate *membership.View               // with one: the latest view that has one
 	lasting string                         // operations that were said to last
+	mergers map[string]*merger             // by the state that they made
 	wrong   []string
+}
+
+// merger is what states were merged, and in which views.
+type merger struct {
+	states []string
+	views  map[membership.ViewID]bool
 }
 
 // placed is an operation at its position in a view.
@@ -98,19 +106,93 @@ func (w *world) locate(n *node) {
 	}
 }
 
-// merge judges the branches of a merger: one that another continues gives way to it. That can
-// be seen if it has nothing that was flushed or merged, because then its operations say
-// which state it is.
-func (w *world) merge(branches []Branch) {
-	for i := range branches {
-		less := text(branches[i].State)
-		if less == "" || strings.ContainsAny(less, "("+w.truth.flushed) {
+// merge judges the branches that a node merges, and returns the state that it makes. A branch
+// that another continues gives way to it. That can be seen if it has nothing that was flushed,
+// because then its operations and mergers say which state it is.
+func (w *world) merge(n *node, branches []Branch) string {
+	var states []string
+	for _, b := range branches {
+		states = append(states, text(b.State))
+	}
+	for i, less := range states {
+		if less == "" || strings.ContainsAny(less, w.truth.flushed) || w.ambiguous(less) {
 			continue
 		}
-		for j := range branches {
-			if more := text(branches[j].State); j != i && strings.HasPrefix(more, less) {
+		for j, more := range states {
+			if j != i && w.continues(more, less) {
 				w.truth.wrong = append(w.truth.wrong, fmt.Sprintf("%q is merged with %q, which continues it", less, more))
 			}
 		}
 	}
+	made := "(" + strings.Join(states, "|") + "|)"
+	if w.truth.mergers[made] == nil {
+		w.truth.mergers[made] = &merger{states, map[membership.ViewID]bool{}}
+	}
+	w.truth.mergers[made].views[n.view.ID] = true
+	return made
+}
+
+// ambiguous reports whether a state may be one of several, of which none continues another:
+// equal states were merged in several views.
+func (w *world) ambiguous(state string) bool {
+	for made, m := range w.truth.mergers {
+		if len(m.views) > 1 && strings.Contains(state, made) {
+			return true
+		}
+	}
+	return false
+}
+
+// continues reports whether a state continues another one, perhaps over mergers.
+func (w *world) continues(more, less string) bool {
+	if strings.HasPrefix(more, less) {
+		return true
+	}
+	for made, m := range w.truth.mergers {
+		if strings.HasPrefix(more, made) && slices.ContainsFunc(m.states, func(s string) bool { return w.continues(s, less) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// replace judges a state that takes the place of that of a node: with a Quorum, an event has
+// said so if it lacks something.
+func (w *world) replace(n *node, by string) {
+	if gone := lacking(n.app, by); w.cfg.Quorum != nil && gone != "" && !n.gives {
+		w.truth.wrong = append(w.truth.wrong, fmt.Sprintf("node %d: %q gives way to %q without a word", n.inc.Node, n.app, by))
+	}
+}
+
+// read reads the state of a node, if it says that all of it lasts. Whoever reads it may rely
+// on that. A view that a member has left is not up to date, and readers see that.
+func (w *world) read(i int) (has string) {
+	n := w.nodes[i]
+	if n.view == nil || w.left(n.view) > 0 {
+		return ""
+	}
+	if x := n.r.Extent(); x.View == n.view.ID && x.Sure > x.Last {
+		has = w.rely(n)
+	}
+	return has
+}
+
+// bar does the same behind a barrier of the node, if that is said to last.
+func (w *world) bar(i int) (has string) {
+	n := w.nodes[i]
+	if n.view == nil || w.left(n.view) > 0 || !n.r.Accepting() {
+		return ""
+	}
+	n.last = Effect{}
+	w.perform(i, []Effect{{Kind: Broadcast, Options: strict, Payload: AppendBarrier(nil)}})
+	if n.last.Kind == Barrier && n.last.Lasting {
+		has = w.rely(n)
+	}
+	return has
+}
+
+// rely notes that all of the state of a node is said to last.
+func (w *world) rely(n *node) string {
+	w.truth.lasting += lacking(n.app, w.truth.lasting)
+	return n.app
 }

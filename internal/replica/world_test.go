@@ -42,7 +42,8 @@ type node struct {
 	refuses   bool
 	events    []Event
 	withdrawn bool
-	chunks    int // bytes sent
+	gives     bool // an event has said that its state gives way to another
+	chunks    int  // bytes sent
 	lazy      bool
 	asked     []Name // snapshots that a lazy application owes
 	states    []string
@@ -59,7 +60,7 @@ func incarnation(i int) timed.Incarnation {
 
 func newWorld(n int, cfg Config) *world {
 	w := &world{now: timed.Instant(time.Second), cfg: cfg, named: map[Label]map[string]bool{}, ops: map[rune]broadcast.Mark{},
-		truth: truth{views: map[membership.ViewID][]placed{}, brought: map[membership.ViewID]string{}}}
+		truth: truth{views: map[membership.ViewID][]placed{}, brought: map[membership.ViewID]string{}, mergers: map[string]*merger{}}}
 	for i := range n {
 		w.nodes = append(w.nodes, nil)
 		w.restart(i, 0)
@@ -154,6 +155,7 @@ func (w *world) perform(i int, out []Effect) {
 				w.answer(i)
 			}
 		case Restore:
+			w.replace(n, text(e.State))
 			n.app, n.named = text(e.State), false
 		case Locate:
 			if n.named = e.Place != nil; n.named {
@@ -166,12 +168,7 @@ func (w *world) perform(i int, out []Effect) {
 				w.last(e.At)
 			}
 		case Merge:
-			w.merge(e.Branches)
-			n.app, n.named = "(", false
-			for _, b := range e.Branches {
-				n.app += text(b.State) + "|"
-			}
-			n.app += ")"
+			n.app, n.named = w.merge(n, e.Branches), false
 		case Hash:
 			sum := uint64(len(n.app))
 			if n.wrong {
@@ -180,6 +177,7 @@ func (w *world) perform(i int, out []Effect) {
 			w.perform(i, n.r.HandleHash(w.now, e.At, sum, nil))
 		case Notify:
 			n.events = append(n.events, *e.Event)
+			n.gives = n.gives || e.Event.Kind == EventDiscarded
 		case Withdraw:
 			n.withdrawn = true
 		}
@@ -196,6 +194,7 @@ func (w *world) perform(i int, out []Effect) {
 // apply applies an operation to a node's state.
 func (w *world) apply(n *node, e *Effect) {
 	n.app += string(e.Delivery.Payload)
+	n.gives = false
 	if e.Lasting {
 		w.truth.lasting += string(e.Delivery.Payload)
 	}
