@@ -45,6 +45,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvVoidHasOneMore":     fullPartsMeet,
 		"KvMergeUntrimmed":     fullPartsMeet,
 		"KvEarlierPlace":       laterPlaceStays,
+		"KvHashOfAnyOrder":     hashesTell,
 	})
 }
 
