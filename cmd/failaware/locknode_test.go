@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -118,6 +120,32 @@ func resigns(t testing.TB) {
 }
 
 func TestResigns(t *testing.T) { resigns(t) }
+
+// Whatever comes of a command, it runs again only after a lost lead, with --again and before a
+// signal to end, and the node resigns only if the command has ended by itself.
+func overAsItWasAsked(t testing.TB) {
+	lead := errors.New("the lead was lost")
+	for i := range 16 {
+		a := newAsked(t)
+		a.again, a.locking.resign = i&1 > 0, i&2 > 0
+		if i&4 > 0 {
+			a.ending = syscall.SIGTERM
+		}
+		lost, want := lead, 0
+		if i&8 > 0 {
+			lost = nil
+			if a.locking.resign {
+				want = 1
+			}
+		}
+		over, err := a.over(t.Context(), lost, 3)
+		require.Equal(t, lost == nil || !a.again || a.ending != nil, over, i)
+		require.Equal(t, over, err != nil, i)
+		require.Equal(t, want, a.resign, i)
+	}
+}
+
+func TestALockIsOverAsItWasAsked(t *testing.T) { overAsItWasAsked(t) }
 
 // Renewals are of the kind of lead of the first hold, and make no edicts. A request without
 // an answer does not keep the next one from being made.

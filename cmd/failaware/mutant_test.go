@@ -26,6 +26,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockOldTiming":           firstHolds,
 		"LockGivesUp":             whatPasses,
 		"LockResigns":             resigns,
+		"LockResignsLost":         overAsItWasAsked,
 		"LockResignsUnheard":      resigns,
 		"LockGuardAtTheEnd":       holdsBound,
 		"LockGuardBehind":         holdsBound,
