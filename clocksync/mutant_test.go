@@ -52,5 +52,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LeapByTheEarliest":     leapOnASlowClock,
 		"OldSamplesFit":         oldSamplesFitNothing,
 		"OwnFarewells":          alternatingTimelines,
+		"LeapOnlyOfKnownUTC":    leapOfUnknownUTC,
+		"LeapOverForwarded":     leapOfUnknownUTC,
+		"LeapHeardNotKept":      leapOfUnknownUTC,
+		"EarliestOverflows":     boundsDoNotOverflow,
 	})
 }

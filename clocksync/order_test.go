@@ -2,6 +2,7 @@ package clocksync
 
 import (
 	"math"
+	"math/big"
 	"testing"
 	"time"
 
@@ -27,9 +28,25 @@ func TestEarliestAndLatest(t *testing.T) {
 	r.Deviation = UnknownBound
 	require.False(t, r.After(math.MinInt64+1), "nothing is known")
 	require.False(t, r.Before(math.MaxInt64))
-	r.Time, r.Deviation = math.MaxInt64-5, 10
-	require.Equal(t, Time(math.MaxInt64), r.Latest(), "no overflow")
 }
+
+// The ends of a reading's interval are exact, or nothing is known of them, however large the
+// numbers are.
+func boundsDoNotOverflow(t testing.TB) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := reading(Time(rapid.Int64().Draw(t, "time")), time.Duration(rapid.Int64Min(0).Draw(t, "deviation")), 0)
+		end := func(sign int64) Time {
+			d := new(big.Int).Mul(big.NewInt(sign), big.NewInt(int64(r.Deviation)))
+			if u := d.Add(d, big.NewInt(int64(r.Time))); u.IsInt64() && r.Deviation != UnknownBound {
+				return Time(u.Int64())
+			}
+			return Time(sign * math.MaxInt64)
+		}
+		require.Equal(t, [2]Time{end(-1), end(1)}, [2]Time{r.Earliest(), r.Latest()})
+	})
+}
+
+func TestBoundsDoNotOverflow(t *testing.T) { boundsDoNotOverflow(t) }
 
 func TestOrder(t *testing.T) {
 	early, late, between := reading(1000, 10, 0), reading(1030, 10, 0), reading(1015, 10, 0)

@@ -98,7 +98,7 @@ func (c *Sync) HandleForwarded(now timed.Instant, from timed.NodeID, f *Forwarde
 func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval, at timed.Instant, out []Effect) []Effect {
 	out = c.expire(now, out)
 	t := c.refs()
-	if !i.reachable() || t.nearLeap(i) {
+	if !i.reachable() || t.nearLeap(i) || s.overLeap(i) {
 		return out
 	}
 	r := t.of(s.Source)
@@ -172,8 +172,8 @@ func (t *references) of(s SourceID) *reference {
 	return nil
 }
 
-// expire forgets references without a recent sample. After a leap second it forgets
-// everything, because UTC has then jumped against all clocks.
+// expire forgets references without a recent sample, and those whose leap second has come.
+// If it is that of the known UTC, it forgets everything, because UTC jumps against all clocks.
 func (c *Sync) expire(now timed.Instant, out []Effect) []Effect {
 	if u := &c.snap.utc; u.void != 0 && now >= u.void {
 		t := c.refs() // a node without references may lead before the leap second is over
@@ -185,27 +185,17 @@ func (c *Sync) expire(now timed.Instant, out []Effect) []Effect {
 	if t == nil {
 		return out
 	}
+	if end := t.leapCome(now, c.snap.rho); end != 0 && end != t.leapAt {
+		t.leapAt, t.steer = end, steering{}
+	}
 	kept := t.list[:0]
 	for _, r := range t.list {
-		if now.Sub(r.newest) <= SampleLife {
+		if now.Sub(r.newest) <= SampleLife && !r.over(now, c.snap.rho) {
 			kept = append(kept, r)
 		}
 	}
 	t.list = kept
 	return out
-}
-
-// nearLeap reports whether an interval is near an announced leap second. It forgets the
-// leap second once the interval is behind it.
-func (t *references) nearLeap(i interval) bool {
-	if t.leapAt == 0 {
-		return false
-	}
-	if i.low.Sub(t.leapAt) > LeapMargin {
-		t.leapAt = 0
-		return false
-	}
-	return true
 }
 
 // setUTC sets the known interval of UTC.
@@ -239,20 +229,6 @@ func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	u.void = u.voidFrom(u.leap, c.snap.rho)
 	out = c.setUTC(u, out)
 	return c.compare(now, out)
-}
-
-// leap returns the leap second that a majority announces.
-func (t *references) leap() Leap {
-	var votes [LeapDelete + 1]int
-	for k := range t.list {
-		votes[t.list[k].leap]++
-	}
-	for l := LeapInsert; l <= LeapDelete; l++ {
-		if votes[l] >= Majority(len(t.list)) {
-			return l
-		}
-	}
-	return NoLeap
 }
 
 // compare finds the references that contradict the known interval of UTC. A follower

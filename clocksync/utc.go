@@ -1,8 +1,6 @@
 package clocksync
 
 import (
-	"time"
-
 	"github.com/failaware/failaware/timed"
 )
 
@@ -52,26 +50,6 @@ type utcBound struct {
 	state UTCState
 	leap  Leap
 	void  timed.Instant // from here on nothing is known; 0: never
-}
-
-// LeapMargin is the time before and after a leap second in which nothing is known of UTC,
-// because servers apply the leap second at different times or spread it.
-const LeapMargin = 5 * time.Minute
-
-// monthEnd returns the end of the month, which is when leap seconds happen.
-func monthEnd(t Time) Time {
-	g := t.Go()
-	return Time(time.Date(g.Year(), g.Month()+1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
-}
-
-// voidFrom returns the instant, on a clock that may run slow, from which an interval must
-// not be used because of an announced leap second.
-func (i interval) voidFrom(l Leap, rho timed.Drift) timed.Instant {
-	if l == NoLeap {
-		return 0
-	}
-	left := monthEnd(i.low).Sub(i.high) - LeapMargin
-	return i.at.Add(rho.Lower(max(left, 0)))
 }
 
 // readUTC adds the known bound on UTC to a reading at now.

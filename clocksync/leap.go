@@ -1,0 +1,87 @@
+package clocksync
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// LeapMargin is the time before and after a leap second in which nothing is known of UTC,
+// because servers apply the leap second at different times or spread it.
+const LeapMargin = 5 * time.Minute
+
+// monthEnd returns the end of the month, which is when leap seconds happen.
+func monthEnd(t Time) Time {
+	g := t.Go()
+	return Time(time.Date(g.Year(), g.Month()+1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+}
+
+// voidFrom returns the instant, on a clock that may run slow, from which an interval must
+// not be used because of an announced leap second.
+func (i interval) voidFrom(l Leap, rho timed.Drift) timed.Instant {
+	if l == NoLeap {
+		return 0
+	}
+	left := monthEnd(i.low).Sub(i.high) - LeapMargin
+	return i.at.Add(rho.Lower(max(left, 0)))
+}
+
+// overLeap reports whether an interval is near the leap second that its sample announces, or
+// behind it. UTC has jumped there since the sample was taken.
+func (s *Sample) overLeap(i interval) bool {
+	return s.Leap != NoLeap && i.high.Sub(monthEnd(s.Low)) > -LeapMargin
+}
+
+// over reports whether the leap second that the reference announces has come, so that its
+// interval says nothing.
+func (r *reference) over(now timed.Instant, rho timed.Drift) bool {
+	void := r.voidFrom(r.leap, rho)
+	return void != 0 && now >= void
+}
+
+// leapCome returns the leap second that a majority announces, if it has come for one of
+// them, or 0. The known interval of UTC does not tell where UTC is unknown or disputed.
+func (t *references) leapCome(now timed.Instant, rho timed.Drift) Time {
+	for k := range t.list {
+		if !t.list[k].over(now, rho) {
+			continue
+		}
+		end, votes := monthEnd(t.list[k].low), 0
+		for o := range t.list {
+			if r := &t.list[o]; r.leap != NoLeap && monthEnd(r.low) == end {
+				votes++
+			}
+		}
+		if votes >= Majority(len(t.list)) {
+			return end
+		}
+	}
+	return 0
+}
+
+// nearLeap reports whether an interval is near an announced leap second. It forgets the
+// leap second once the interval is behind it.
+func (t *references) nearLeap(i interval) bool {
+	if t.leapAt == 0 {
+		return false
+	}
+	if i.low.Sub(t.leapAt) > LeapMargin {
+		t.leapAt = 0
+		return false
+	}
+	return true
+}
+
+// leap returns the leap second that a majority announces.
+func (t *references) leap() Leap {
+	var votes [LeapDelete + 1]int
+	for k := range t.list {
+		votes[t.list[k].leap]++
+	}
+	for l := LeapInsert; l <= LeapDelete; l++ {
+		if votes[l] >= Majority(len(t.list)) {
+			return l
+		}
+	}
+	return NoLeap
+}
