@@ -69,7 +69,7 @@ func reachIsKept(t testing.TB) {
 
 // nobodySays has a clock hear what no node of its settings says, and requires that it changes
 // nothing: rates beyond the largest slew, also behind a bend, samples and times of UTC that
-// are not valid, and samples of the future.
+// are not valid or out of reach, and samples of the future.
 func nobodySays(t testing.TB) {
 	const source, at = 7, start
 	slew := config(1).MaxSlew
@@ -82,7 +82,8 @@ func nobodySays(t testing.TB) {
 		require.Equal(t, n == 0, c.snap.known, "%v", rates)
 	}
 	for n, u := range []UTC{{State: UTCKnown, At: at, Low: wall, High: wall}, {State: UTCKnown, At: at, Low: wall + 1, High: wall},
-		{State: UTCKnown, At: at, Low: wall, High: wall, Leap: LeapDelete + 1}, {State: UTCDisputed, Leap: LeapInsert}} {
+		{State: UTCKnown, At: at, Low: wall, High: wall, Leap: LeapDelete + 1}, {State: UTCDisputed, Leap: LeapInsert},
+		{State: UTCKnown, At: at, Low: reach, High: reach + 1}} {
 		c := New(config(1), at, wall)
 		c.HandleLine(at, &good, 0, 0, nil)
 		c.HandleUTC(at, &u, 0, 0, nil)
@@ -90,7 +91,7 @@ func nobodySays(t testing.TB) {
 	}
 	const offset = time.Millisecond
 	for n, s := range []Sample{{Source: source, At: at.Add(offset), Low: wall, High: wall}, {Source: source, At: at.Add(offset) + 1, Low: wall, High: wall},
-		{Source: source, At: at, Low: wall + 1, High: wall}} {
+		{Source: source, At: at, Low: wall + 1, High: wall}, {Source: source, At: at, Low: reach, High: reach + 1}} {
 		c := utcLeader()
 		c.HandleForwarded(at, 3, &Forwarded{Count: 1, List: [MaxForwarded]Sample{s}}, 0, offset, nil)
 		require.Equal(t, n == 0, len(c.References(at)) == 1, "%+v", s)

@@ -351,8 +351,8 @@ func TestTheBetterHelperHasTheSmallerKey(t *testing.T) {
 		p := drawPair.Draw(t, "p")
 		q := drawPair.Draw(t, "q")
 		if rapid.Bool().Draw(t, "near") { // like successive helpers
-			q = Pair{p.Sent.Add(time.Duration(rapid.Int64Range(-1e6, 1e6).Draw(t, "dA"))),
-				p.Received.Add(time.Duration(rapid.Int64Range(-1e6, 1e6).Draw(t, "dB")))}
+			dA := time.Duration(rapid.Int64Range(-1e6, 1e6).Draw(t, "dA"))
+			q = Pair{p.Sent.Add(dA), p.Received.Add(dA + time.Duration(rapid.Int64Range(-1e3, 1e3).Draw(t, "dB−dA")))}
 		}
 		diff := new(big.Int).Sub(p.key(rho), q.key(rho))
 		if p.better(q, rho) {

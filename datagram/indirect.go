@@ -23,7 +23,7 @@ func (s *Service) NoteHeardIndirectly(since timed.Instant, from timed.Incarnatio
 		return
 	}
 	t, c := &s.cfg.Timing, &p.current
-	if c.fault || !c.hasFast || !c.hears {
+	if !c.hasFast || !c.hears { // after a fault, too, until the next fast packet
 		return
 	}
 	if since.Sub(c.lastDirect) > s.indirect+t.Expires {

@@ -112,3 +112,16 @@ func deafPeer(t testing.TB) {
 	s.NoteSentIndirectly(now, peer.Node)
 	require.Equal(t, timed.SetOf(2), s.KeepalivesDue(now.Add(tm.KeepalivePeriod/2), false))
 }
+
+// Others hear a peer whose clock contradicts this node's, and that ends no separation.
+func wordAcrossAFault(t testing.TB) {
+	s, peer, now := heardOnce()
+	s.distrust(now, s.peers[2], 2)
+	s.NoteHeardIndirectly(now.Add(1), peer)
+	require.False(t, s.Alive(now.Add(1)).Has(2))
+	age, ok := s.LastFast(now, 2)
+	require.True(t, ok)
+	require.Zero(t, age, "the word of others is no fast packet")
+}
+
+func TestTheWordOfOthersEndsNoSeparation(t *testing.T) { wordAcrossAFault(t) }

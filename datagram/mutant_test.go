@@ -53,6 +53,8 @@ func TestMutantsAreKilled(t *testing.T) {
 
 		"EchoOfTheFuture":    echoOfTheFuture,
 		"SilentCountAsHeard": silentPeersSayNothing,
+		"WordAcrossAFault":   wordAcrossAFault,
+		"ContradictionAged":  contradictionAfterSilence,
 	})
 }
 

@@ -147,6 +147,25 @@ func TestSeparationsGetLonger(t *testing.T) {
 	take(t, s, now+ms, hello(7, now), Delivered)
 }
 
+// A contradiction counts from when it shows, however long this node has heard nothing
+// else of the peer.
+func contradictionAfterSilence(t testing.TB) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	shows := evidenceLasts - time.Minute
+	ahead := hello(7, shows+time.Minute)
+	ahead.Echo = hello(7, shows-2*ms).Echo
+	take(t, s, shows, ahead, Faulty)
+	later := shows + evidenceLasts - time.Minute
+	take(t, s, later, hello(7, later-ms), Delivered)
+	faulty, heard := s.Faults(at(later))
+	require.Equal(t, [2]int{1, 1}, [2]int{faulty, heard})
+	require.Equal(t, Faulty, s.distrust(at(later), s.peers[2], 2))
+	require.Equal(t, at(later).Add(s.separation(2)), s.peers[2].current.until, "it is the second one in a row")
+}
+
+func TestAContradictionCountsFromWhenItShows(t *testing.T) { contradictionAfterSilence(t) }
+
 // Every separation lasts until the votes that rest on former bounds are over, also where
 // they last longer than maxSeparation.
 func TestASeparationOutlastsEveryVote(t *testing.T) { outlastsVotes(t) }

@@ -206,6 +206,10 @@ func TestSlowPacketsKeepNobodyAlive(t *testing.T) {
 	age, ok := s.LastFast(at(61*ms), 2)
 	require.True(t, ok)
 	require.Equal(t, 50*ms, age)
+	slow := newService(1, 2)
+	take(t, slow, 60*ms, hello(7, 10*ms), Accepted)
+	_, ok = slow.LastFast(at(61*ms), 2)
+	require.False(t, ok, "there was none")
 }
 
 func TestANodeThatIsNotReadyHearsNobody(t *testing.T) {

@@ -18,7 +18,7 @@ func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 	case Propose:
 		return s.acknowledge(p, out)
 	case Commit:
-		if p.View == nil || p.ID == s.over {
+		if p.ID == s.over {
 			return out
 		}
 		if p.ID != s.acked || !p.View.Has(s.cfg.Self) {

@@ -39,9 +39,9 @@ func (v *View) Has(i timed.Incarnation) bool {
 	return v != nil && v.Set.Has(i.Node) && v.Members[v.Set.Rank(i.Node)].Boot == i.Boot
 }
 
-// same reports whether two views have the same incarnations as members.
+// same reports whether two views have the same incarnations as members. v may be nil.
 func (v *View) same(w *View) bool {
-	if v == nil || w == nil || v.Set != w.Set {
+	if v == nil || v.Set != w.Set {
 		return false
 	}
 	for i := range v.Members {

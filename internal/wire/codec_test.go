@@ -102,6 +102,8 @@ func valuesAreChecked(t testing.TB) {
 		"group time above the limit":  {renewalPacket(), func(p *Packet) { p.Line.Shown = maxShown + 1 }, ErrRange},
 		"proposal without a view":     {proposePacket(2), func(p *Packet) { p.Part.View = nil }, ErrView},
 		"proposal with a lease":       {proposePacket(2), func(p *Packet) { p.Part.Until = 1 }, ErrRange},
+		"proposal with an answer":     {proposePacket(2), func(p *Packet) { p.Part.Answered = 1 }, ErrRange},
+		"commit with an answer":       {commitPacket(2, nil), func(p *Packet) { p.Part.Answered = 1 }, ErrRange},
 		"proposal with a lineage":     {proposePacket(2), view(func(v *membership.View) { v.Members[1].Previous = viewOf(1, 1) }), ErrView},
 		"view of another id":          {commitPacket(2, nil), view(func(v *membership.View) { v.ID.Sequence++ }), ErrView},
 		"view without members":        {commitPacket(2, nil), view(func(v *membership.View) { v.Members, v.Set = nil, timed.Set{} }), ErrView},

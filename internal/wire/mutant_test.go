@@ -21,6 +21,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"WireTailOverLength": tailsHaveTheirPlace,
 		"WireTreeOfNobody":   treesAreChecked,
 
+		"WireProposalAnswered": valuesAreChecked,
+
 		"SettingsUnchecked": settingsAreChecked,
 		"SettingsUnpadded":  settingsHaveOneSize,
 	})

@@ -291,6 +291,39 @@ func TestKnownSuccessorIsAgreedLater(t *testing.T) {
 	require.Equal(t, Wedged, m.State().Phase)
 }
 
+// A member that has wedged for a forced successor learns that the successor is agreed. Who
+// says so still votes in the epoch, which ends with the wedge of a quorum only.
+func wordsWedgeNobody(t testing.TB) {
+	m := machine(t, 1, first())
+	_, err := m.Force(2000, "majority 1", timed.SetOf(3), nil)
+	require.NoError(t, err)
+	require.Equal(t, Wedged, m.State().Phase)
+	said := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1", Agreed: true}
+	m.HandleReport(2010, inc(2), &said, nil)
+	require.True(t, m.State().Agreed)
+	require.EqualValues(t, 1, m.State().Epoch)
+	said.Phase = Wedged
+	m.HandleReport(2020, inc(2), &said, nil)
+	require.EqualValues(t, 2, m.State().Epoch)
+}
+
+func TestWordsWedgeNobody(t *testing.T) { wordsWedgeNobody(t) }
+
+// A node that has voted for another since it won the round makes no proposal, and counts
+// nobody's as its own.
+func TestAWonRoundIsOverWithTheVote(t *testing.T) {
+	m := machine(t, 1, first())
+	m.NoteVote(inc(1), 1010, 1090)
+	m.NoteReply(inc(2), 1010, nil)
+	stamps := []edict.Stamp{stamp(1, 1010), stamp(2, 5)}
+	require.Empty(t, m.HandleWon(1011, 1010, stamps, nil))
+	require.NoError(t, m.Propose("majority 1,2"))
+	m.NoteVote(inc(3), 1100, 1180)
+	require.Empty(t, m.HandleWon(1101, 1010, stamps, nil))
+	require.False(t, m.own)
+	require.Equal(t, Idle, m.State().Phase)
+}
+
 // A leader that leads anew proposes at once under its new votes.
 func TestNewLeadProposesAtOnce(t *testing.T) {
 	m := machine(t, 1, first())

@@ -25,5 +25,7 @@ func TestMutantsAreKilled(t *testing.T) {
 
 		"RowsOfNodes":   rowsAreOfIncarnations,
 		"DeadOfTheLast": allDeadCount,
+
+		"EpochWedgedByWord": wordsWedgeNobody,
 	})
 }

@@ -47,12 +47,10 @@ func (m *Machine) checkNext(next string) error {
 	if m.system == nil {
 		return fmt.Errorf("%w: this node knows of no epoch", ErrSystem)
 	}
-	switch system, err := m.parse(next); {
-	case err != nil:
+	if _, err := m.parse(next); err != nil {
 		return fmt.Errorf("%w: %w", ErrSystem, err)
-	case system.Members().Empty():
-		return fmt.Errorf("%w: it has no members", ErrSystem)
-	case next == m.state.System:
+	}
+	if next == m.state.System {
 		return fmt.Errorf("%w: it rules already", ErrSystem)
 	}
 	return nil

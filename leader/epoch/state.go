@@ -10,7 +10,7 @@ import (
 
 // System is a quorum system: any two of its quorums have a member in common.
 type System interface {
-	// Members returns the nodes whose votes count.
+	// Members returns the nodes whose votes count. There is one at least.
 	Members() timed.Set
 	// IsQuorum reports whether the set contains a quorum. Nodes that are not members
 	// do not count.
