@@ -58,6 +58,7 @@ func claimsKeepFirst(t testing.TB) {
 	require.ErrorIs(t, l.driver.failure, broken)
 	require.False(t, l.driver.life.MaySpeak(), "it would speak of an id that the next process does not know")
 	require.False(t, l.Snapshot().Ready)
+	require.False(t, l.driver.claims.kept)
 	require.Equal(t, 11, kept)
 }
 

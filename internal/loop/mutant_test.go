@@ -52,6 +52,9 @@ var notices = map[string]func(testing.TB){
 	"HeardForgotten":        heardIsKept,
 	"NewsShareStamps":       keepalivesLeaveTogether,
 
+	"KeysSharedForAnother":     sealedAreOpened,
+	"LoopReceivesAhead":        countWhenTheyCame,
+	"EntryTakesThePlace":       entriesKeepTheirNode,
 	"AnswerToOlderQuestions":   answersReach,
 	"HoldOfTheLocalLease":      holdsEnd,
 	"RestartUncounted":         eachIsCounted,

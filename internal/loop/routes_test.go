@@ -118,3 +118,26 @@ func TestPeersAreLearntUpToALimitAndForgotten(t *testing.T) {
 	require.False(t, r.leaves(2, 7), "it says so in every packet")
 	require.True(t, r.leaves(2, 8))
 }
+
+// An address that turns out to be a node's takes no node's place on the list: that keeps the
+// entry that names it.
+func entriesKeepTheirNode(t testing.TB) {
+	r := routes{self: 1, limit: 10}
+	own := listed(2, 20)
+	r.take(&peers.List{own, listed(timed.NoNode, 30)}, timed.Set{}, 0)
+	r.learn(2, at(30), true, 1)
+	require.Same(t, own, r.to[2].entry)
+	require.Equal(t, at(20), r.to[2].Listed)
+	r.learn(3, at(31), true, 1)
+	require.Nil(t, r.to[3].entry)
+}
+
+func TestEntriesKeepTheirNode(t *testing.T) { entriesKeepTheirNode(t) }
+
+// A packet that only names its sender is for an id that no node has, this one included.
+func TestAnUnusedIDIsNobodys(t *testing.T) {
+	r := routes{self: timed.MaxNodes, limit: 10}
+	require.Equal(t, timed.NodeID(timed.MaxNodes-1), r.unused())
+	r.learn(timed.MaxNodes-1, at(30), true, 1)
+	require.Equal(t, timed.NodeID(timed.MaxNodes-2), r.unused())
+}

@@ -121,12 +121,12 @@ func TestTheApplicationLearnsOfLostMessages(t *testing.T) {
 	require.Equal(t, sendqueue.OrderedElsewhere, (<-w.Result).Lost, "nor does the sender wait for them")
 }
 
-// Delays count until the packet came, not until the loop looked at it.
+// Delays count until the packet came, not until the loop looked at it, and never until later.
 func TestPacketsCountFromWhenTheyCame(t *testing.T) { countWhenTheyCame(t) }
 
 func countWhenTheyCame(t testing.TB) {
 	var bounds []time.Duration
-	for _, waited := range []time.Duration{0, 3 * time.Millisecond} {
+	for _, waited := range []time.Duration{0, 3 * time.Millisecond, -3 * time.Millisecond} {
 		l, o := newOutside(nil, peers.Peer{ID: 7, Addr: at(70).String()})
 		d := l.driver
 		sent := o.instant()
@@ -139,4 +139,15 @@ func countWhenTheyCame(t testing.TB) {
 		bounds = append(bounds, delay.Bound)
 	}
 	require.InDelta(t, 3*time.Millisecond, bounds[0]-bounds[1], float64(10*time.Microsecond))
+	require.Equal(t, bounds[0], bounds[2])
+}
+
+// Packets that count are fast or slow in the status of their sender.
+func TestPacketsAreFastOrSlow(t *testing.T) {
+	l, _ := newOutside(nil, peers.Peer{ID: 7, Addr: at(70).String()})
+	for n := range 5 {
+		l.driver.measure(7, datagram.Delay{Bound: time.Millisecond, Fast: n < 3})
+	}
+	s := l.driver.peerStatus(7)
+	require.Equal(t, [2]uint64{3, 2}, [2]uint64{s.FastPackets, s.SlowPackets})
 }

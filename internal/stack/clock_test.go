@@ -33,3 +33,36 @@ func stepsOnce(t testing.TB) {
 }
 
 func TestANodeThatWasAloneStepsOnce(t *testing.T) { stepsOnce(t) }
+
+// A leader learns UTC from the references of a follower, whose samples come with its votes.
+func votesBringUTC(t testing.TB) {
+	w := &wired{now: timed.Instant(time.Hour), count: make([]int, 2)}
+	const utc = clocksync.Time(1_800_000_000_000_000_000)
+	for id := timed.NodeID(1); id <= 2; id++ {
+		cfg := Config{Self: incarnationOf(id), Group: 1, Timing: timed.LAN(), MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
+			StepThreshold: clocksync.DefaultStepThreshold, MaxUTCError: clocksync.DefaultMaxUTCError, MinReferences: 1}
+		w.nodes = append(w.nodes, New(cfg, timed.SetOf(3-id), w.now, utc))
+	}
+	w.pass(time.Second)
+	for i, s := range w.nodes {
+		if s.Leads(w.now) {
+			continue
+		}
+		lead := w.nodes[1-i]
+		require.True(t, lead.Leads(w.now))
+		sample := clocksync.Sample{Source: 5, At: w.now, Low: utc, High: utc + clocksync.Time(time.Millisecond)}
+		s.HandleSample(w.now, &sample, nil)
+		at := w.now
+		w.pass(time.Second)
+		require.Len(t, lead.Clock().References(w.now), 1)
+		for _, n := range w.nodes {
+			r := n.Clock().Read(w.now)
+			require.Equal(t, clocksync.External, r.Status)
+			truth := utc + clocksync.Time(w.now.Sub(at))
+			require.LessOrEqual(t, r.Time.Sub(truth).Abs(), r.UTCBound)
+			require.Less(t, r.UTCBound, 5*time.Millisecond)
+		}
+	}
+}
+
+func TestVotesBringUTC(t *testing.T) { votesBringUTC(t) }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -39,3 +40,35 @@ func leavesQuietly(t testing.TB) {
 }
 
 func TestALeavingNodeIsNoLouderThanOthers(t *testing.T) { leavesQuietly(t) }
+
+// A peer learns from each packet of a node that leaves whether the node will come back.
+func leavingSaysForHowLong(t testing.TB) {
+	for forGood, leave := range map[bool]func(*Stack, timed.Instant, []Effect) []Effect{false: (*Stack).Leave, true: (*Stack).LeaveForGood} {
+		c, lead, other := follow()
+		c.take(leave(lead, c.now, nil))
+		told := 0
+		for range 20 {
+			for i := range c.sent {
+				if p := &c.sent[i]; p.Header.Destination == other.Self().Node && p.Has(wire.FrameLeaving) {
+					require.Equal(t, forGood, p.Forget)
+					told++
+				}
+			}
+			c.step(nil)
+		}
+		require.NotZero(t, told)
+	}
+}
+
+func TestALeavingNodeSaysForHowLong(t *testing.T) { leavingSaysForHowLong(t) }
+
+// A keepalive leaves when the driver asks, to the peer that it names.
+func keepalivesOnDemand(t testing.TB) {
+	c, lead, other := follow()
+	c.sent = nil
+	c.take(lead.SendKeepalive(c.now, other.Self().Node, nil))
+	require.Len(t, c.sent, 1)
+	require.Equal(t, other.Self().Node, c.sent[0].Header.Destination)
+}
+
+func TestAKeepaliveLeavesOnDemand(t *testing.T) { keepalivesOnDemand(t) }

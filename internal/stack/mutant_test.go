@@ -81,4 +81,7 @@ var notices = map[string]func(testing.TB){
 	"CollateSparesNews":     collatedNews,
 	"ChallengersVersion":    challengerOfAnotherBuild,
 	"LateReplyUnread":       lateReplyTells,
+	"LeavesForAWhile":       leavingSaysForHowLong,
+	"KeepaliveNotSent":      keepalivesOnDemand,
+	"SamplesOfAnotherTime":  votesBringUTC,
 }

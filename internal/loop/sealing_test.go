@@ -1,0 +1,65 @@
+package loop
+
+import (
+	"bytes"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/seal"
+	"github.com/failaware/failaware/internal/transport"
+	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+// wholeConn keeps what leaves.
+type wholeConn struct {
+	transport.Conn
+	sent [][]byte
+}
+
+func (c *wholeConn) WriteBatch(pkts []udp.Packet) (int, error) {
+	for i := range pkts {
+		c.sent = append(c.sent, append(bytes.Clone(pkts[i].Buf[:pkts[i].N]), pkts[i].Tail...))
+	}
+	return len(pkts), nil
+}
+
+// What leaves sealed, all members open, however long the part that they share is.
+func sealedAreOpened(t testing.TB) {
+	r := rings(t)["with keys"]
+	suites := map[uint8]int{}
+	for _, size := range []int{1, sharedFrom / 2, sharedFrom, 2 * sharedFrom} {
+		payload := bytes.Repeat([]byte{7}, size)
+		cast := &broadcast.Packet{Runs: []broadcast.Run{{Sender: 1, Boot: 7, Options: broadcast.Options{Order: broadcast.Unordered},
+			Begins: true, Ends: true, First: 1, Count: 1, Size: uint32(size), Payload: payload}}}
+		o := outbound{counter: 40, random: func() uint64 { return 5 }}
+		o.encoder.MaxPacket = wire.MaxPacket
+		o.takeRing(r)
+		for to := timed.NodeID(2); to <= 4; to++ {
+			p := &wire.Packet{Header: datagram.Header{Version: wire.Version, Source: 1, Destination: to, Boot: 7, Echo: datagram.Echo{Heard: datagram.NotHeard}},
+				MaxDrift: 1, FastThreshold: 1, Frames: wire.FrameBroadcast, Broadcast: cast}
+			require.NoError(t, o.add(p, netip.MustParseAddrPort("127.0.0.1:9"), new(counts)))
+		}
+		conn := &wholeConn{}
+		o.send(hwclock.Of(func() int64 { return 1e9 }), conn)
+		require.Len(t, conn.sent, 3)
+		for _, b := range conn.sent {
+			h, _, err := wire.ParseHeader(b)
+			require.NoError(t, err)
+			in := opening{opener: seal.NewOpener(r)}
+			frames, _, err := in.frames(b, &h, originOf(&h))
+			require.NoError(t, err, "%d bytes", size)
+			require.Contains(t, string(frames), string(payload))
+			suites[h.Suite]++
+		}
+	}
+	require.Equal(t, map[uint8]int{wire.SuiteXAES256GCM: 6, wire.SuiteSharing: 6}, suites)
+}
+
+func TestWhatLeavesSealedIsOpened(t *testing.T) { sealedAreOpened(t) }
