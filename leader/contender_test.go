@@ -110,6 +110,31 @@ func shortVotes(t testing.TB) {
 	require.Equal(t, least, e.lockTime)
 }
 
+// A request asks for no longer votes than each of the alive peers gives.
+func shortestVoteCounts(t testing.TB) {
+	for short := timed.NodeID(7); short <= 9; short++ {
+		e, _, now := readyVoter()
+		e.quietUntil = 0
+		want := timed.LAN().LockTime
+		for id := timed.NodeID(7); id <= 9; id++ {
+			st := State{MaxLock: timed.LAN().MaxLockTime}
+			if id == short {
+				st.MaxLock = timed.LAN().LeastLockTime()
+				want = st.MaxLock
+			}
+			e.NoteState(incarnation(id), &st)
+		}
+		e.SetAlive(now, timed.SetOf(7, 8, 9))
+		e.request(now, nil)
+		require.Equal(t, want, e.lockTime, "node %v", short)
+		e.SetAlive(now, timed.SetOf(7, 8, 9).Minus(timed.SetOf(short)))
+		e.request(now+1, nil)
+		require.Equal(t, timed.LAN().LockTime, e.lockTime, "without node %v", short)
+	}
+}
+
+func TestTheShortestVoteCounts(t *testing.T) { shortestVoteCounts(t) }
+
 // A candidate gives up its round for one that outranks it, and votes for it at once.
 func TestACandidateGivesWay(t *testing.T) { candidateGivesWay(t) }
 

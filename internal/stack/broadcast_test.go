@@ -68,6 +68,9 @@ func (w *wired) pass(d time.Duration) {
 // turn delivers the packets in flight and then lets the nodes do their due work, as their
 // loops do after a batch of packets.
 func (w *wired) turn() {
+	for _, s := range w.nodes {
+		s.rests(w.now)
+	}
 	flight, to := w.flight, w.to
 	w.flight, w.to = nil, nil
 	for i, b := range flight {

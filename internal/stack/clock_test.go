@@ -26,6 +26,9 @@ func stepsOnce(t testing.TB) {
 	}
 	w.nodes[0].AddPeer(w.now, 2)
 	w.nodes[1].AddPeer(w.now, 1)
+	for i, s := range w.nodes {
+		w.perform(i, s.HandleTimeout(w.now, nil))
+	}
 	w.pass(500 * time.Millisecond)
 	a, b := w.nodes[0].Clock().Read(w.now), w.nodes[1].Clock().Read(w.now)
 	require.Equal(t, a.Timeline, b.Timeline)

@@ -33,6 +33,9 @@ func newCluster(n int, rank leader.RankBy) *cluster {
 // packets that come for it.
 func (c *cluster) step(stops *Stack) (waiting []wire.Packet) {
 	c.now = c.now.Add(time.Millisecond)
+	for _, s := range c.stacks {
+		s.rests(c.now)
+	}
 	arriving := c.sent
 	c.sent = nil
 	for i := range arriving {

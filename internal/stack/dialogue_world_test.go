@@ -121,6 +121,11 @@ func (d *dialogue) step(limit timed.Instant) bool {
 		return false
 	}
 	d.now = next
+	for _, p := range d.processes {
+		if !p.down {
+			p.stack.rests(d.now)
+		}
+	}
 	if due != nil {
 		d.perform(due, nil, due.stack.HandleTimeout(d.now, nil))
 		return true

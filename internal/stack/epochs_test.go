@@ -40,6 +40,7 @@ func TestAStaticQuorumSystemIsNotReplaced(t *testing.T) {
 func wedgesLater(t testing.TB) {
 	timing := timed.LAN()
 	s := New(Config{Self: incarnationOf(1), Timing: timing, Starts: 2, Epochs: &epoch.State{Epoch: 1, System: "majority:1,2"}}, timed.SetOf(2), 1, 0)
+	require.Equal(t, "majority:1,2", s.Epoch().System)
 	_, err := s.Force(1, "majority:1", timed.SetOf(2), nil)
 	require.NoError(t, err)
 	ready := timed.Instant(1).Add(timing.ReadyTime())

@@ -29,6 +29,7 @@ func removedIsForgotten(t testing.TB) {
 	w.pass(500 * time.Millisecond)
 	require.False(t, s.Membership().View().Set.Has(1))
 	s.AddPeer(w.now, 1)
+	w.perform(1, s.HandleTimeout(w.now, nil))
 	w.pass(500 * time.Millisecond)
 	require.Equal(t, timed.SetOf(1, 2, 3), s.Membership().View().Set)
 }

@@ -69,6 +69,7 @@ func quietTellsNothing(t testing.TB) {
 	require.Greater(t, quiet, 50, "at rest most packets are quiet")
 	lead := c.leader()
 	lead.Election().RequestSoon() // and does not wait for quiet replies
+	lead.due = c.now
 	for range 100 {
 		c.step(nil)
 		look()
@@ -126,6 +127,7 @@ func hurriedRequest(t testing.TB) {
 		c.step(nil)
 	}
 	lead.Election().RequestSoon()
+	lead.due = c.now
 	require.False(t, next())
 	require.False(t, next(), "first the rounds must show again how fast replies come")
 	for range 1000 {

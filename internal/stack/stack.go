@@ -105,7 +105,7 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 	return s
 }
 
-// AddPeer makes a peer known.
+// AddPeer makes a peer known. HandleTimeout greets it, and is due.
 func (s *Stack) AddPeer(now timed.Instant, id timed.NodeID) { s.datagrams.AddPeer(now, id) }
 
 // RemovePeer forgets a peer.

@@ -1,6 +1,7 @@
 package epoch
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -323,6 +324,24 @@ func TestAWonRoundIsOverWithTheVote(t *testing.T) {
 	require.False(t, m.own)
 	require.Equal(t, Idle, m.State().Phase)
 }
+
+// A leader keeps the last report of each voter, in whatever order they come.
+func reportsOfEach(t testing.TB) {
+	m := machine(t, 1, first())
+	last := map[timed.NodeID]timed.Instant{}
+	r := rand.New(rand.NewPCG(1, 2))
+	for number := timed.Instant(1); number < 200; number++ {
+		id := timed.NodeID(2 + r.IntN(8))
+		m.NoteReply(inc(id), number, nil)
+		last[id] = number
+		for id, number := range last {
+			require.Equal(t, &report{from: inc(id), number: number}, m.reportOf(id))
+		}
+		require.Len(t, m.reports, len(last))
+	}
+}
+
+func TestReportsOfEachVoterAreKept(t *testing.T) { reportsOfEach(t) }
 
 // A leader that leads anew proposes at once under its new votes.
 func TestNewLeadProposesAtOnce(t *testing.T) {

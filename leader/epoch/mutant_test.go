@@ -27,5 +27,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DeadOfTheLast": allDeadCount,
 
 		"EpochWedgedByWord": wordsWedgeNobody,
+		"EpochReportsMixed": reportsOfEach,
 	})
 }

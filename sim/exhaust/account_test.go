@@ -291,6 +291,7 @@ var survivors = map[string]string{
 	"WordAcrossAFault":     "nodes are of a version without the leader's word",
 	"ContradictionAged":    "no search was tried; the test is in package datagram",
 	"EpochWedgedByWord":    "nodes have no quorum system",
+	"EpochReportsMixed":    "nodes have no quorum system",
 	"WireProposalAnswered": "packets are not encoded",
 	"SettledLater":         "no incarnation is tentative",
 	"CollatedForAnyBoot":   "too few peers to collate replies",
