@@ -9,6 +9,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 	"pgregory.net/rapid"
 
+	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -63,6 +64,10 @@ func TestATruncatedPacketIsRefusedUnlessWholeFramesAreLeft(t *testing.T) {
 	}
 }
 
+func replyOfNobody() *Collated {
+	return &Collated{Leader: incarnationOf(1), Number: 5, Replies: []Relayed{{Reply: leader.Reply{Number: 5}}}}
+}
+
 func TestValuesOutOfRangeAreNotEncoded(t *testing.T) { valuesAreChecked(t) }
 
 func valuesAreChecked(t testing.TB) {
@@ -105,6 +110,7 @@ func valuesAreChecked(t testing.TB) {
 		"proposal with an answer":     {proposePacket(2), func(p *Packet) { p.Part.Answered = 1 }, ErrRange},
 		"commit with an answer":       {commitPacket(2, nil), func(p *Packet) { p.Part.Answered = 1 }, ErrRange},
 		"proposal with a lineage":     {proposePacket(2), view(func(v *membership.View) { v.Members[1].Previous = viewOf(1, 1) }), ErrView},
+		"a collated reply of nobody":  {basePacket(), func(p *Packet) { p.Frames, p.Collated = FrameCollated, replyOfNobody() }, ErrRange},
 		"view of another id":          {commitPacket(2, nil), view(func(v *membership.View) { v.ID.Sequence++ }), ErrView},
 		"view without members":        {commitPacket(2, nil), view(func(v *membership.View) { v.Members, v.Set = nil, timed.Set{} }), ErrView},
 		"set that differs":            {commitPacket(2, nil), view(func(v *membership.View) { v.Set.Add(9) }), ErrView},
