@@ -79,7 +79,7 @@ func sentText(s *api.Sent) string {
 }
 
 func newDeliveriesCommand(g *globals) *cobra.Command {
-	w := &watcher{g: g}
+	w := &watcher{g: g, restart: "; its deliveries start again"}
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "deliveries",

@@ -18,7 +18,7 @@ import (
 )
 
 func newKVWatchCommand(g *globals) *cobra.Command {
-	w := &watcher{g: g}
+	w := &watcher{g: g, afresh: "reset"}
 	var current bool
 	cmd := &cobra.Command{
 		Use: "watch [PREFIX]", Short: "Print the changes of keys as they happen", Args: cli.Args,
@@ -28,8 +28,9 @@ present keys. When the node does not answer for a while, the command connects ag
 continues after the last item that it printed.
 
 The last %d changes are kept. When the state of the node is replaced, as when parts of the
-group meet, "reset" is printed, and the present keys follow. "stale" says that this node
-may not hear of changes, and "fresh" that it does again.`, kv.MaxHistory),
+group meet, or the node does not know any more what follows the last item, "reset" is
+printed, and the present keys follow. "stale" says that this node may not hear of changes,
+and "fresh" that it does again.`, kv.MaxHistory),
 		Example: "  failaware kv watch service/ --current -o ndjson",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if w.since != "" && w.since != "reset" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -18,7 +19,7 @@ import (
 )
 
 func newWatchCommand(g *globals) *cobra.Command {
-	w := &watcher{g: g}
+	w := &watcher{g: g, restart: "; its events start again"}
 	cmd := &cobra.Command{
 		Use:   "watch [" + strings.Join(api.Topics(), "|") + "]",
 		Short: "Print events as they happen, one line each",
@@ -52,6 +53,8 @@ type watcher struct {
 	g        *globals
 	since    string
 	count    int
+	afresh   string // the id to continue with if the node no longer has what follows the last one
+	restart  string // what the restart of a node means
 	out, err io.Writer
 	printed  int
 }
@@ -78,7 +81,7 @@ func (w *watcher) run(ctx context.Context, topic string,
 	started := func(now string) {
 		switch {
 		case run != "" && now != run:
-			fmt.Fprintln(w.err, "failaware: the node was restarted; its events start again")
+			fmt.Fprintln(w.err, "failaware: the node was restarted"+w.restart)
 		case lost:
 			fmt.Fprintln(w.err, "failaware: connected again")
 		}
@@ -99,7 +102,16 @@ func (w *watcher) run(ctx context.Context, topic string,
 		case run == "": // no stream has begun
 			return inWords(err, "since", "--since")
 		}
-		if _, gone := errors.AsType[*api.UnreachableError](err); !gone {
+		if answered, ok := errors.AsType[*api.StatusError](err); ok {
+			switch {
+			case answered.Code == http.StatusGone && w.afresh != "" && resume.Last != w.afresh:
+				fmt.Fprintf(w.err, "failaware: the node does not know any more what follows %s; the present keys follow\n", resume.Last)
+				resume.Last = w.afresh
+				continue
+			case answered.Code != http.StatusServiceUnavailable: // the node may be ending, or beginning
+				return err
+			}
+		} else if _, gone := errors.AsType[*api.UnreachableError](err); !gone {
 			return err
 		}
 		if !lost {
