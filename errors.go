@@ -67,6 +67,7 @@ type NotLeaderError struct {
 	Leader NodeID
 
 	refused bool // it says nothing of an earlier lead
+	never   bool // this node cannot lead globally: it has no quorum system
 }
 
 func (e *NotLeaderError) Error() string {
@@ -75,6 +76,8 @@ func (e *NotLeaderError) Error() string {
 		lead = "lead globally"
 	}
 	switch {
+	case e.never:
+		return fmt.Sprintf("failaware: this node does not %s, ever: it has no quorum system (Config.Quorum)", lead)
 	case e.refused && e.Leader == NoNode:
 		return fmt.Sprintf("failaware: this node does not %s, and knows of nobody who does", lead)
 	case e.refused:
@@ -116,7 +119,13 @@ func (n *Node) refuse(global bool) error {
 	if to == n.cfg.ID {
 		to = NoNode // it has just begun to lead
 	}
-	return &NotLeaderError{Global: global, Leader: to, refused: true}
+	return &NotLeaderError{Global: global, Leader: to, refused: true, never: global && n.neverGlobal()}
+}
+
+// neverGlobal reports whether this node has no quorum system, and never gets one.
+func (n *Node) neverGlobal() bool {
+	e := n.Epoch()
+	return e.Static && e.System == ""
 }
 
 // lostError returns why a lead ended.

@@ -83,10 +83,10 @@ func (n *Node) HandOver(ctx context.Context, to NodeID) error {
 }
 
 func (n *Node) lead(ctx context.Context, global bool) (context.Context, context.CancelFunc, error) {
-	if e := n.Epoch(); global && e.Static && e.System == "" {
+	if global && n.neverGlobal() {
 		lead, cancel, _ := n.leaderContext(ctx, global)
 		cancel()
-		return lead, cancel, fmt.Errorf("%w globally, ever: it has no quorum system (Config.Quorum)", ErrNotLeader)
+		return lead, cancel, n.refuse(global)
 	}
 	for {
 		_, err := n.wait(ctx, global, func(a LeaderAnswer) bool { return a.Leads })
@@ -139,7 +139,7 @@ func (n *Node) resignTo(ctx context.Context, to NodeID) error {
 func (n *Node) leaderContext(ctx context.Context, global bool) (context.Context, context.CancelFunc, error) {
 	inner, cancel := context.WithCancelCause(ctx)
 	c := &leaderContext{Context: inner, cancel: cancel, global: global, load: n.loop.Snapshot, read: n.clock.Read,
-		margin: n.cfg.Timing.SchedulingDelay, stopped: n.loop.Done()}
+		margin: n.cfg.Timing.SchedulingDelay, stopped: n.loop.Done(), refuse: n.refuse}
 	if s, _, ok := current(c.load, c.read); ok {
 		c.phase, _ = s.Lease(global)
 	}
@@ -157,12 +157,13 @@ func (n *Node) leaderContext(ctx context.Context, global bool) (context.Context,
 type leaderContext struct {
 	context.Context
 	cancel  context.CancelCauseFunc
-	phase   *loop.Phase // the lead; nil when there was none
+	phase   *loop.Phase // the lead, or another one if there was none; nil if the clock is not trusted
 	global  bool        // it is about the global lead
 	load    func() *loop.Snapshot
 	read    func() hwclock.Reading
 	margin  time.Duration // before the end of the lease
 	stopped <-chan struct{}
+	refuse  func(global bool) error // why there was none
 }
 
 // Err implements [context.Context], and reads the clock.
@@ -199,6 +200,8 @@ func (c *leaderContext) why() error {
 	switch {
 	case isClosed(c.stopped):
 		return ErrClosed
+	case c.phase != nil && !c.phase.Leads:
+		return c.refuse(c.global)
 	case c.phase != nil && isClosed(c.phase.Over):
 		return lostError(c.phase.Lost(), c.global)
 	}

@@ -2,6 +2,8 @@ package failaware
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -101,4 +103,32 @@ func TestLeaderContextReadsTheClockItself(t *testing.T) {
 	require.True(t, isClosed(byDone.Done()))
 	require.ErrorIs(t, context.Cause(byDone), ErrNotLeader)
 	require.ErrorIs(t, byDone.Err(), context.Canceled)
+}
+
+// A node that does not lead says so, and who does, instead of why a lead has ended.
+func TestLeaderContextWithoutALead(t *testing.T) {
+	g := startGroup(t, 2)
+	var refused *NotLeaderError
+	eventually(t, "the follower names the leader", func() bool {
+		for i, n := range g {
+			_, cancel, err := n.LeaderContext(t.Context())
+			cancel()
+			if errors.As(err, &refused) && refused.Leader == g[1-i].ID() {
+				require.ErrorContains(t, err, fmt.Sprintf("this node does not lead; node %v does, as far as it knows", refused.Leader))
+				return true
+			}
+		}
+		return false
+	})
+	for _, ask := range []func() error{
+		func() error { _, cancel, err := g[0].LeadGlobally(t.Context()); cancel(); return err },
+		func() error { _, cancel, err := g[0].GlobalLeaderContext(t.Context()); cancel(); return err },
+		func() error { _, err := g[0].HoldGlobally(t.Context()); return err },
+		func() error { _, err := g[0].Edict(nil); return err },
+	} {
+		err := ask()
+		require.ErrorAs(t, err, &refused)
+		require.True(t, refused.Global)
+		require.EqualError(t, err, "failaware: this node does not lead globally, ever: it has no quorum system (Config.Quorum)")
+	}
 }
