@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	client "github.com/failaware/failaware/clients/go"
@@ -30,9 +31,9 @@ type bridge struct {
 	log    *slog.Logger
 
 	group string
-	// published counts items that this bridge was the first to publish, and known those
-	// that were there.
-	published, known atomic.Uint64
+	// published counts items that this bridge was the first to publish, known those that were
+	// there, and tooLarge those that NATS does not take.
+	published, known, tooLarge atomic.Uint64
 }
 
 // parts are what can be published.
@@ -184,8 +185,13 @@ func (b *bridge) delivery(d client.Delivery) item {
 	return i
 }
 
+// tooLargeForStream is the error code of a message that is larger than the limit of its
+// stream.
+const tooLargeForStream jetstream.ErrorCode = 10054
+
 // publish publishes a value at a subject that must be empty, and tries until NATS has
-// stored it or says that it is there. It returns false if ctx is done first.
+// stored it, or says that it is there, or that it is too large: no later attempt would be
+// taken, and all that follows would wait for it. It returns false if ctx is done first.
 func (b *bridge) publish(ctx context.Context, subject string, value any) bool {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -201,6 +207,11 @@ func (b *bridge) publish(ctx context.Context, subject string, value any) bool {
 		var refused *jetstream.APIError
 		if errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
 			b.known.Add(1)
+			return true
+		}
+		if errors.Is(err, nats.ErrMaxPayload) || refused != nil && refused.ErrorCode == tooLargeForStream {
+			b.tooLarge.Add(1)
+			b.log.Error("an item is left out, because it is larger than NATS takes", "subject", subject, "bytes", len(data), "error", err)
 			return true
 		}
 		b.log.Warn("NATS has not stored an item; the bridge tries again", "subject", subject, "error", err)

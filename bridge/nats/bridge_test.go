@@ -215,6 +215,43 @@ func TestEverythingIsPublishedOnceAndInOrder(t *testing.T) {
 	endSecond()
 }
 
+// A message that is larger than the server takes does not keep back those after it: it is
+// counted, and nothing else is left out.
+func TestWhatIsTooLargeIsLeftOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts processes")
+	}
+	s := startNATS(t, t.TempDir(), -1)
+	url := s.ClientURL()
+	g := startGroup(t, 1)
+	b, end := g.start(0, url)
+	defer end()
+	g.send(0, "before", strings.Repeat("x", 1<<20), "after")
+	want := g.delivered(0, 3)
+	var got []string
+	for end := time.Now().Add(longEnough); len(got) < 2; time.Sleep(50 * time.Millisecond) {
+		got, _ = stored(t, url)
+		require.True(t, time.Now().Before(end), "%v of %v", got, want)
+	}
+	require.Equal(t, []string{want[0], want[2]}, got)
+	require.Equal(t, uint64(1), b.tooLarge.Load())
+
+	// So does a stream that its operator has given a smaller limit.
+	b = &bridge{js: refusing{err: &jetstream.APIError{ErrorCode: tooLargeForStream}}, log: slog.New(slog.DiscardHandler)}
+	require.True(t, b.publish(t.Context(), "subject", "value"))
+	require.Equal(t, uint64(1), b.tooLarge.Load())
+}
+
+// refusing is a server that stores nothing.
+type refusing struct {
+	jetstream.JetStream
+	err error
+}
+
+func (r refusing) Publish(context.Context, string, []byte, ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+	return nil, r.err
+}
+
 // starting is a server whose JetStream answers with an error a number of times.
 type starting struct {
 	jetstream.JetStream

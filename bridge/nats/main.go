@@ -76,7 +76,7 @@ func (o *options) main(ctx context.Context) error {
 	}
 	b := &bridge{node: node, js: js, stream: o.stream, what: what, log: slog.Default()}
 	err = b.run(ctx)
-	b.log.Info("ended", "published", b.published.Load(), "known", b.known.Load())
+	b.log.Info("ended", "published", b.published.Load(), "known", b.known.Load(), "too_large", b.tooLarge.Load())
 	return err
 }
 
