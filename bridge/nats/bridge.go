@@ -129,14 +129,17 @@ type item struct {
 // begins with the oldest item that the node keeps: what is published already is known.
 func follow[T any](ctx context.Context, b *bridge, open func(since string) iter.Seq2[T, error], read func(T) item) {
 	since := "0"
+	said := "" // why the stream has ended; the same is said once
 	for ctx.Err() == nil {
 		for x, err := range open(since) {
 			if err != nil {
-				if ctx.Err() == nil {
-					b.log.Warn("the node's stream ends; the bridge connects again", "error", err)
+				if ctx.Err() == nil && err.Error() != said {
+					said = err.Error()
+					b.log.Warn("the node's stream ends; the bridge connects again and again", "error", err)
 				}
 				break
 			}
+			said = ""
 			i := read(x)
 			if i.missed > 0 {
 				b.log.Error("the node no longer keeps some items: they are in the stream only if another bridge has published them", "count", i.missed)

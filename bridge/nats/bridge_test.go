@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -250,6 +253,30 @@ type refusing struct {
 
 func (r refusing) Publish(context.Context, string, []byte, ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	return nil, r.err
+}
+
+// A node that refuses is asked again and again, and the log says once why it refuses. An item
+// between two refusals makes the next one news.
+func TestARefusalIsSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		b := &bridge{log: slog.New(slog.NewTextHandler(&log, nil))}
+		ctx, cancel := context.WithCancel(t.Context())
+		asked := 0
+		follow(ctx, b, func(string) iter.Seq2[client.Event, error] {
+			return func(yield func(client.Event, error) bool) {
+				if asked++; asked == 5 && !yield(client.Event{}, nil) {
+					return
+				}
+				if asked == 9 {
+					cancel()
+				}
+				yield(client.Event{}, errors.New("broadcast is off"))
+			}
+		}, func(client.Event) item { return item{} })
+		require.Equal(t, 9, asked)
+		require.Equal(t, 2, strings.Count(log.String(), "broadcast is off"), log.String())
+	})
 }
 
 // starting is a server whose JetStream answers with an error a number of times.

@@ -44,14 +44,17 @@ func (b *bridge) identify(ctx context.Context) error {
 // node for a while: nobody knows when the others were delivered.
 func (b *bridge) run(ctx context.Context) {
 	b.log.Info("telling", "node", b.self, "group", b.group)
+	said := "" // why the deliveries have ended; the same is said once
 	for ctx.Err() == nil {
 		for d, err := range b.node.Deliveries(ctx, "") {
 			if err != nil {
-				if ctx.Err() == nil {
-					b.log.Warn("the node's deliveries end; the bridge connects again", "error", err)
+				if ctx.Err() == nil && err.Error() != said {
+					said = err.Error()
+					b.log.Warn("the node's deliveries end; the bridge connects again and again", "error", err)
 				}
 				break
 			}
+			said = ""
 			b.tell(ctx, &d)
 		}
 		select {

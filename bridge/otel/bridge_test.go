@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -216,4 +217,23 @@ func TestBadOptionsAreNamed(t *testing.T) {
 	} {
 		require.ErrorContains(t, o.main(context.Background()), want)
 	}
+}
+
+// A node without a broadcast is asked again and again, and the log says once what it lacks.
+func TestARefusalIsSaidOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; asked == 3 {
+			cancel()
+		}
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, `{"error": "broadcast is off"}`)
+	}))
+	defer node.Close()
+	c, err := client.New(client.URL(node.URL, "token", nil))
+	require.NoError(t, err)
+	var log bytes.Buffer
+	(&bridge{node: c, log: slog.New(slog.NewTextHandler(&log, nil))}).run(ctx)
+	require.Equal(t, 1, strings.Count(log.String(), "broadcast is off"), log.String())
 }
