@@ -130,7 +130,7 @@ func (n *Node) changed(ctx context.Context, before uint64, next quorum.System) (
 		}
 		return err == nil, err
 	case now.Phase == epoch.Idle && !n.LeadsGlobally():
-		return false, fmt.Errorf("%w any more: nothing was proposed", &NotLeaderError{Global: true})
+		return false, fmt.Errorf("%w: the lead has ended, and nothing was proposed", n.refuse(true))
 	case now.Next != "" && now.Next != next.String():
 		return false, fmt.Errorf("%w: %s is proposed", ErrSuperseded, now.Next)
 	}
@@ -166,7 +166,7 @@ func (n *Node) change(next quorum.System, begin func(before EpochAnswer) error) 
 	}
 	err := begin(before)
 	if errors.Is(err, loop.ErrNotLeader) || errors.Is(err, epoch.ErrNotLeader) {
-		err = &NotLeaderError{Global: true}
+		err = n.refuse(true)
 	}
 	return before, err
 }
