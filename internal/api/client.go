@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"os"
 	"strconv"
@@ -38,6 +39,10 @@ type Client struct {
 	prefix string
 }
 
+// errSlow is why a node is unreachable that was connected to: it may be at work, as when it
+// waits for another node, or stopped.
+var errSlow = errors.New("no answer in time")
+
 // UnreachableError says that no node answers at an address.
 type UnreachableError struct {
 	Addr Address
@@ -56,6 +61,9 @@ func (e *UnreachableError) Error() string {
 	}
 	if errors.Is(e.Err, fs.ErrPermission) {
 		return fmt.Sprintf("the node at %s answers its own user, its group and root only: %v", e.Addr, plain(e.Err))
+	}
+	if errors.Is(e.Err, errSlow) {
+		return fmt.Sprintf("the node at %s has not answered in time", e.Addr)
 	}
 	return fmt.Sprintf("no node answers at %s: %v; --addr or FAILAWARE_ADDR names its API%s", e.Addr, plain(e.Err), e.elsewhere)
 }
@@ -151,7 +159,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	defer res.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return c.unreachable(ctx, err)
+		return c.unreachable(ctx, true, err)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("the server at %s is not a node of failaware: %w", c.addr, err)
@@ -161,7 +169,9 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 
 // send sends a request, and returns a successful answer.
 func (c *Client) send(ctx context.Context, method, path, last string, body []byte) (*http.Response, error) {
-	q, err := http.NewRequestWithContext(ctx, method, c.prefix+path, bytes.NewReader(body))
+	connected := false
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
+	q, err := http.NewRequestWithContext(traced, method, c.prefix+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +183,7 @@ func (c *Client) send(ctx context.Context, method, path, last string, body []byt
 	}
 	res, err := c.http.Do(q)
 	if err != nil {
-		return nil, c.unreachable(ctx, err)
+		return nil, c.unreachable(ctx, connected, err)
 	}
 	if res.StatusCode < 300 {
 		return res, nil
@@ -187,15 +197,18 @@ func (c *Client) send(ctx context.Context, method, path, last string, body []byt
 	return nil, &StatusError{res.StatusCode, f.Error, b}
 }
 
-func (c *Client) unreachable(ctx context.Context, err error) error {
+// unreachable returns the error of a request that has no answer.
+func (c *Client) unreachable(ctx context.Context, connected bool, err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	if forged, ok := errors.AsType[*ForgedError](err); ok {
 		return forged
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("no answer in time")
+	if late := errors.Is(err, context.DeadlineExceeded); late && connected {
+		err = errSlow
+	} else if late {
+		err = errors.New("no connection in time")
 	} else if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

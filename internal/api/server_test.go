@@ -313,6 +313,23 @@ func TestEventsOfTheEndAreDelivered(t *testing.T) {
 	require.Contains(t, kinds, "lead-lost")
 }
 
+// A node that is connected to, and waits for another one or is stopped, is there: the user need
+// not look for its address.
+func TestASlowNodeIsThere(t *testing.T) {
+	ctx, end := context.WithCancelCause(t.Context())
+	waits := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		end(context.DeadlineExceeded)
+		<-q.Context().Done()
+	}))
+	defer waits.Close()
+	addr, err := ParseAddress(waits.URL)
+	require.NoError(t, err)
+	err = NewClient(addr, "").Get(ctx, "/v1/verify?node=9", &Verification{})
+	require.EqualError(t, err, "the node at "+addr.String()+" has not answered in time")
+	var gone *UnreachableError
+	require.ErrorAs(t, err, &gone)
+}
+
 func TestAnotherServerAnswers(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path == "/bad" {
