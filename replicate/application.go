@@ -80,6 +80,9 @@ var ErrSnapshotTooLarge = replica.ErrSnapshotTooLarge
 
 // checkApplication returns an error if an application lacks a method that it needs.
 func checkApplication(app Application, c *replica.Config, quorate bool) error {
+	if app == nil {
+		return errors.New("replicate: there is no application: it is nil")
+	}
 	if _, ok := app.(Merger); !ok && !quorate {
 		return errors.New("replicate: the application has no method Merge, which it needs without Broadcast.RequireQuorum: parts of a split group go on, and meet again")
 	}

@@ -483,6 +483,7 @@ func TestReplicateRefuses(t *testing.T) {
 		n := start(3, &failaware.BroadcastConfig{MaxPayload: 1000})
 		require.ErrorContains(t, try(n, &words{}, replicate.Config{ChunkBytes: 1000}), "ChunkBytes")
 		require.ErrorContains(t, try(n, &words{}, replicate.Config{Rate: 1}), "Rate")
+		require.ErrorContains(t, try(n, nil, replicate.Config{}), "it is nil")
 		type plain struct{ replicate.Application }
 		require.ErrorContains(t, try(n, plain{&words{}}, replicate.Config{}), "no method Merge")
 		type mergeable struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/failaware/failaware"
@@ -31,8 +32,8 @@ var (
 	// ([MaxSessions]), or was never opened. The operation is not applied. An earlier
 	// attempt may have been.
 	ErrSessionExpired = errors.New("replicate: the session has expired")
-	// ErrSessionNumber: the number is 0, or before the [SessionWindow]. The operation is
-	// not applied. An earlier attempt may have been.
+	// ErrSessionNumber: the number is 0, the largest of 64 bits, or before the [SessionWindow].
+	// The operation is not applied. An earlier attempt may have been.
 	ErrSessionNumber = errors.New("replicate: not a number of the session, or too far behind its largest")
 	// ErrSessionReused: another command has that number, and was applied.
 	ErrSessionReused = errors.New("replicate: another command has this number of the session")
@@ -114,8 +115,8 @@ func (s *Session) Next() uint64 { return s.largest.Add(1) }
 // Without RequireQuorum, an attempt in another part of a split group is applied there as
 // well, and Merge finds the operation in both states.
 func (s *Session) Submit(ctx context.Context, number uint64, command []byte) (Applied, error) {
-	if number == 0 {
-		return Applied{}, fmt.Errorf("%w: 0", ErrSessionNumber)
+	if number == 0 || number == math.MaxUint64 { // no number follows the largest
+		return Applied{}, fmt.Errorf("%w: %d", ErrSessionNumber, number)
 	}
 	for {
 		largest := s.largest.Load()

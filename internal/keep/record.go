@@ -17,7 +17,7 @@ const (
 
 // errRecord rejects a record that this package has not written. The journal has checked
 // that it is what was written.
-var errRecord = errors.New("keep: a record of the journal is of another version")
+var errRecord = errors.New("keep: a record of the journal is of another version of this program: a later one reads what an earlier one has written")
 
 // appendApply appends the record of an operation.
 func appendApply(b []byte, d *broadcast.Delivery) []byte {
