@@ -5435,6 +5435,8 @@ type BroadcastResponse struct {
 	JSON409 *Failure
 	// JSON413 the response for an HTTP 413 `application/json` response
 	JSON413 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
 	JSON503 *Failure
 	// JSON504 the response for an HTTP 504 `application/json` response
@@ -5459,6 +5461,11 @@ func (r BroadcastResponse) GetJSON409() *Failure {
 // GetJSON413 returns the response for an HTTP 413 `application/json` response
 func (r BroadcastResponse) GetJSON413() *Failure {
 	return r.JSON413
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r BroadcastResponse) GetJSON501() *Failure {
+	return r.JSON501
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
@@ -5630,6 +5637,8 @@ type StreamDeliveriesResponse struct {
 	JSON400 *Failure
 	// JSON409 the response for an HTTP 409 `application/json` response
 	JSON409 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
 	JSON503 *Failure
 }
@@ -5642,6 +5651,11 @@ func (r StreamDeliveriesResponse) GetJSON400() *Failure {
 // GetJSON409 returns the response for an HTTP 409 `application/json` response
 func (r StreamDeliveriesResponse) GetJSON409() *Failure {
 	return r.JSON409
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r StreamDeliveriesResponse) GetJSON501() *Failure {
+	return r.JSON501
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
@@ -8543,6 +8557,13 @@ func ParseBroadcastResponse(rsp *http.Response) (*BroadcastResponse, error) {
 		}
 		response.JSON413 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Failure
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -8667,6 +8688,13 @@ func ParseStreamDeliveriesResponse(rsp *http.Response) (*StreamDeliveriesRespons
 			return nil, err
 		}
 		response.JSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Failure

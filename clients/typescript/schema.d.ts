@@ -2123,7 +2123,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Broadcast is off or the view has no quorum of the configured group. */
+            /** @description The view has no quorum of the configured group, or the node has a store. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2134,6 +2134,15 @@ export interface operations {
             };
             /** @description The body is larger than the largest payload. */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no broadcast. */
+            501: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2196,8 +2205,17 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Broadcast is off or the node keeps no deliveries. */
+            /** @description The node keeps no deliveries. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no broadcast. */
+            501: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ var program = cli.Program{Root: newRootCommand, Never: neverSucceeds, Elsewhere:
 
 // neverSucceeds reports errors that no repetition can avoid.
 func neverSucceeds(err error) bool {
-	if e, ok := errors.AsType[*api.StatusError](err); ok && e.Code >= 400 && e.Code < 500 && e.Code != 409 {
+	if e, ok := errors.AsType[*api.StatusError](err); ok && (e.Code >= 400 && e.Code < 500 && e.Code != 409 || e.Code == http.StatusNotImplemented) {
 		return true
 	}
 	for _, never := range []error{failaware.ErrDuplicateID, failaware.ErrInUse, failaware.ErrDamaged, api.ErrInUse} {

@@ -55,6 +55,10 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 		return
 	}
+	if s.node.Config().Broadcast == nil {
+		Fail(w, http.StatusNotImplemented, errNoBroadcast)
+		return
+	}
 	if s.store != nil {
 		Fail(w, http.StatusConflict, errStore)
 		return
@@ -92,6 +96,8 @@ func (s *Server) countSent(payload []byte) {
 	s.sentBytes.Add(uint64(len(payload)))
 }
 
+var errNoBroadcast = errors.New("this node has no broadcast: it runs without --broadcast")
+
 var errStore = errors.New("the broadcast of this node belongs to its key-value store (--kv)")
 
 var errUntraced = fmt.Errorf("%w, which shows its operations with --kv-trace", errStore)
@@ -101,7 +107,7 @@ var errTooLong = errors.New("the answer took too long")
 // broadcastCode returns the status code for the error of a broadcast.
 func broadcastCode(err error) int {
 	switch {
-	case errors.Is(err, failaware.ErrBroadcastOff), errors.Is(err, failaware.ErrNoQuorum), errors.Is(err, failaware.ErrSendOnly):
+	case errors.Is(err, failaware.ErrNoQuorum), errors.Is(err, failaware.ErrSendOnly):
 		return http.StatusConflict
 	case errors.Is(err, failaware.ErrTooLarge):
 		return http.StatusRequestEntityTooLarge
@@ -119,7 +125,7 @@ func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 	case err != nil:
 		Fail(w, http.StatusBadRequest, err)
 	case s.node.Config().Broadcast == nil:
-		Fail(w, http.StatusConflict, failaware.ErrBroadcastOff)
+		Fail(w, http.StatusNotImplemented, errNoBroadcast)
 	case s.store != nil && s.kept == nil:
 		Fail(w, http.StatusConflict, errUntraced)
 	case s.kept == nil:

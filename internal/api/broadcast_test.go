@@ -69,10 +69,10 @@ func TestBroadcastThatIsOffSaysSo(t *testing.T) {
 	n := startNode(t, failaware.Config{ID: 1})
 	_, c := serveNode(t, n)
 	_, err := c.Broadcast(t.Context(), nil, nil)
-	require.ErrorContains(t, err, "broadcast is off")
-	require.Equal(t, http.StatusConflict, err.(*StatusError).Code)
+	require.ErrorContains(t, err, "it runs without --broadcast")
+	require.Equal(t, http.StatusNotImplemented, err.(*StatusError).Code)
 	err = c.Deliveries(t.Context(), &Resume{}, true, nil, nil)
-	require.ErrorContains(t, err, "broadcast is off")
+	require.ErrorContains(t, err, "it runs without --broadcast")
 }
 
 func TestDeliveryLogKeepsTheLatest(t *testing.T) {
