@@ -29,7 +29,9 @@ class Node(http.client.HTTPConnection):
         self.request("GET", what, headers=headers)
         answer = self.getresponse()
         if answer.status != 200:
-            raise RuntimeError(f"{what}: {answer.status} {answer.read().decode().strip()}")
+            passes = answer.status == 503  # too many streams, or the node starts or stops
+            problem = http.client.HTTPException if passes else RuntimeError
+            raise problem(f"{what}: {answer.status} {answer.read().decode().strip()}")
         return answer
 
 

@@ -4,6 +4,9 @@
 package python
 
 import (
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,14 +15,54 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheScriptFollowsANode(t *testing.T) {
+// prepare returns the interpreter, and a directory in whose files sockets have short names.
+func prepare(t *testing.T) (python, dir string) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("python3 is needed: ", err)
 	}
-	dir, err := os.MkdirTemp("", "python") // sockets have short names
+	dir, err = os.MkdirTemp("", "python")
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	return python, dir
+}
+
+// A node that has no room for a stream, or is ending, is asked again. Other refusals end the
+// script.
+func TestTheScriptWaitsForANode(t *testing.T) {
+	python, dir := prepare(t)
+	l, err := net.Listen("unix", filepath.Join(dir, "api"))
+	require.NoError(t, err)
+	asked := 0
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		switch q.URL.Path {
+		case "/v1/leader":
+			_, _ = io.WriteString(w, `{"leader": 1}`)
+		case "/v1/view":
+			_, _ = io.WriteString(w, `{"up_to_date": true, "members": [{"node": 1}]}`)
+		default:
+			switch asked++; asked {
+			case 1:
+				http.Error(w, "too many streams", http.StatusServiceUnavailable)
+			case 2:
+				_, _ = io.WriteString(w, "id: 1\nevent: ready\ndata: {\"text\": \"here\"}\n\n")
+			default:
+				http.Error(w, "no such id", http.StatusBadRequest)
+			}
+		}
+	})}
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	out, err := exec.CommandContext(t.Context(), python, "follow.py", l.Addr().String()).CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "503 too many streams: trying again\n")
+	require.Contains(t, string(out), "ready: here\n")
+	require.Contains(t, string(out), "RuntimeError: /v1/events: 400 no such id\n")
+	require.Equal(t, 3, asked)
+}
+
+func TestTheScriptFollowsANode(t *testing.T) {
+	python, dir := prepare(t)
 	program, socket := filepath.Join(dir, "failaware"), filepath.Join(dir, "api")
 	out, err := exec.Command("go", "build", "-o", program, "../../cmd/failaware").CombinedOutput()
 	require.NoError(t, err, string(out))
