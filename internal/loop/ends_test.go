@@ -93,10 +93,10 @@ func longVotesStay(t testing.TB) {
 	state := stateOf(t, dir, earlier)
 	l, c := newLoop(func(cfg *Config) { cfg.State = state })
 	for !l.Snapshot().Ready {
+		time.Sleep(50 * time.Millisecond) // another goroutine may write, and wait for the disk
 		b, err := os.ReadFile(filepath.Join(dir, "node-1.state"))
 		require.NoError(t, err)
 		require.Contains(t, string(b), " maxlock 2000000000 ")
-		time.Sleep(50 * time.Millisecond) // another goroutine may write, and wait for the disk
 		step(l, c)
 	}
 }
