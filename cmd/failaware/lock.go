@@ -211,11 +211,15 @@ func (l *locking) first(ctx context.Context) (*api.Held, error) {
 		return nil, cli.Wrong("lock: --term-before: %v is too long: of the node's lock_time of %v, only %v are sure to be left; "+
 			"a longer one needs nodes with a longer --lock-time", l.termBefore, l.timing.longer, l.timing.grace)
 	}
+	held, err := l.client.Hold(ctx, l.clock, l.timing.drift, l.global, l.token)
+	if err == nil || !l.global {
+		return held, err
+	}
 	var e api.Epoch
-	if l.global && l.client.Get(ctx, "/v1/epoch", &e) == nil && e.Static && e.Quorum == "" {
+	if l.client.Get(ctx, "/v1/epoch", &e) == nil && e.Static && e.Quorum == "" {
 		return nil, cli.Wrong("lock: --global: node %d never leads globally: it runs without --quorum", l.node)
 	}
-	return l.client.Hold(ctx, l.clock, l.timing.drift, l.global, l.token)
+	return nil, err
 }
 
 // passes reports whether a later request may succeed: there is no node yet, or it
