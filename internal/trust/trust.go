@@ -84,9 +84,10 @@ func secret(owner int) fs.FileMode {
 // mine reports whether a user is the one of this process, or root.
 func mine(user int) bool { return user == os.Geteuid() || user == 0 }
 
-// alone returns the permissions of a group that has the user of this process as its only member.
-// That is the group with the user's own number, as systems make one for each user. Kubernetes gives it what
-// the owner has (fsGroup). The group of root is no such group: containers of any user may be in it.
+// alone returns the permissions of a group that has the user of this process as its only
+// member. That is the group with the user's own number, as systems make one for each user.
+// Kubernetes gives it what the owner has (fsGroup). The group of root is no such group:
+// containers of any user may be in it.
 func alone(group int) fs.FileMode {
 	if user := os.Geteuid(); group == user && user != 0 {
 		return 0o070

@@ -140,7 +140,7 @@ func (i *incarnation) distribute(out []replica.Effect) {
 			i.calls.put(call{e, i})
 		}
 	}
-	full := i.store.isFull()
+	full := i.store.noRoom()
 	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting() && full == nil, Full: full, Absent: i.machine.Absent()}
 	s.Progress, s.Waits = i.machine.Progress()
 	i.setStatus(s)

@@ -230,8 +230,8 @@ func (s *Store) onFull(err error) {
 	signal(s.news)
 }
 
-// isFull returns why the disk has no room, or nil.
-func (s *Store) isFull() error {
+// noRoom returns why the disk has no room, or nil.
+func (s *Store) noRoom() error {
 	if s == nil {
 		return nil
 	}
