@@ -156,6 +156,16 @@ func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) 
 	return r, nil
 }
 
+// PrepareStorage makes a directory for [Config.Storage] unless it exists. Call it before
+// [failaware.Start], with the Config of the node: then a node that has no place for its
+// state does not appear in the group. The error is the one with which [Start] would refuse
+// the directory: it cannot be made, other users may change it, or it matches [ErrOwner].
+// Only Start reads the state, and compares the owner with an ID that the StateDir chooses.
+func PrepareStorage(dir string, node failaware.Config) error {
+	node = node.WithDefaults()
+	return engine.PrepareStore(dir, engine.Owner{Node: node.ID, Group: node.Group})
+}
+
 func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Config) (*Replica, *engine.Stream, error) {
 	c := cfg.machine(n)
 	if err := c.Validate(); err != nil {

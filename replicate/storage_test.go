@@ -213,6 +213,34 @@ func TestTheStateOfAnotherNodeIsRefused(t *testing.T) {
 	})
 }
 
+// A node that cannot keep its state learns that before it starts, and changes nothing.
+func TestAStorageIsPreparedBeforeTheNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net, dir := memory.New(memory.Options{Seed: 14}), t.TempDir()
+		keepPrecious(t, net, dir)
+		taken := filepath.Join(dir, "state1")
+		require.NoError(t, replicate.PrepareStorage(taken, failaware.Config{ID: 1}))
+		require.NoError(t, replicate.PrepareStorage(taken, failaware.Config{StateDir: dir}), "the id is not known yet")
+		for _, other := range []failaware.Config{{ID: 3}, {ID: 1, Group: "another"}} {
+			err := replicate.PrepareStorage(taken, other)
+			require.ErrorIs(t, err, replicate.ErrOwner)
+			require.ErrorContains(t, err, "replicate: Storage: ")
+		}
+		fresh := filepath.Join(dir, "new", "state")
+		require.NoError(t, replicate.PrepareStorage(fresh, failaware.Config{ID: 1}))
+		require.DirExists(t, fresh)
+		file := filepath.Join(dir, "file")
+		require.NoError(t, os.WriteFile(file, nil, 0o600))
+		require.ErrorContains(t, replicate.PrepareStorage(file, failaware.Config{ID: 1}), file+": it is not a directory")
+		require.NoError(t, os.Chmod(fresh, 0o777))
+		err := replicate.PrepareStorage(fresh, failaware.Config{ID: 1})
+		require.ErrorContains(t, err, "lets others write")
+		all := onDisks(t, net, dir, false, 1, 2)
+		require.Equal(t, []string{"precious"}, all[0].latest(t))
+		closeAll(t, all)
+	})
+}
+
 // A directory of a former release has no owner, and the node that opens it becomes that.
 func TestAStateWithoutAnOwnerGetsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

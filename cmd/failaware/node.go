@@ -102,6 +102,9 @@ func (r *nodeRun) run(ctx context.Context) error {
 		}
 		r.cfg.OnPublish = rep.published
 	}
+	if err := r.prepareStore(); err != nil {
+		return err
+	}
 	// The node ends by Leave and not by the context.
 	if r.node, err = failaware.Start(context.WithoutCancel(ctx), r.cfg.Config); err != nil {
 		return r.startError(err)

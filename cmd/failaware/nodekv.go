@@ -49,6 +49,18 @@ func (c *nodeConfig) takeStore(values source) (errs []error) {
 	return errs
 }
 
+// prepareStore finds out before the node starts whether it has a place for its store: a
+// node without one must not appear in the group.
+func (r *nodeRun) prepareStore() error {
+	if r.cfg.kvDir == "" {
+		return nil
+	}
+	if err := replicate.PrepareStorage(r.cfg.kvDir, r.cfg.Config); err != nil {
+		return cli.Wrong("%s", byFlag(err))
+	}
+	return nil
+}
+
 // startStore starts the store of the node, if it has one.
 func (r *nodeRun) startStore() error {
 	if r.cfg.kv == "" {

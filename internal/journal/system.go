@@ -18,10 +18,7 @@ const fileMode = 0o600
 // [trust.ErrUntrusted] if other users may change the directory, or read or change a
 // file of it. See [OpenOn] for damage.
 func Open(dir string, o Options) (*Journal, error) {
-	if err := durable.MakeDir(dir); err != nil {
-		return nil, err
-	}
-	if err := trust.Dir(dir); err != nil {
+	if err := MakeDir(dir); err != nil {
 		return nil, err
 	}
 	lock, err := durable.TakeLock(filepath.Join(dir, "lock"))
@@ -34,6 +31,15 @@ func Open(dir string, o Options) (*Journal, error) {
 	}
 	j.lock = lock
 	return j, nil
+}
+
+// MakeDir makes a directory for a journal unless it exists. It fails, as [Open] does, if
+// the directory cannot be made or other users may change it.
+func MakeDir(dir string) error {
+	if err := durable.MakeDir(dir); err != nil {
+		return err
+	}
+	return trust.Dir(dir)
 }
 
 // system is a directory of the operating system.

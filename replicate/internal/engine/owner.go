@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/internal/journal"
 )
 
 // ErrOwner: a Storage has the state of another node or group.
@@ -47,6 +48,22 @@ func checkOwner(dir string, o Owner) (owned bool, err error) {
 			ErrOwner, dir, b, o, path)
 	}
 	return true, nil
+}
+
+// PrepareStore makes the directory of a store unless it exists. It returns the error with
+// which [OpenStore] would refuse the directory itself, or its owner. It does not look at
+// the owner while the node has no id.
+func PrepareStore(dir string, o Owner) error {
+	if err := journal.MakeDir(dir); err != nil {
+		return classify(err)
+	}
+	if o.Node == failaware.NoNode {
+		return nil
+	}
+	if _, err := checkOwner(dir, o); err != nil {
+		return classify(err)
+	}
+	return nil
 }
 
 // own notes the owner of a directory that has none, because it is new or was written
