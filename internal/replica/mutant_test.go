@@ -27,6 +27,8 @@ var notices = map[string]func(testing.TB){
 	"ReplicaResumeAnything":   piecesOfAnotherSnapshot,
 	"ReplicaQueueFromBegin":   laterSnapshot,
 	"ReplicaDropEarly":        earlyPiece,
+	"ReplicaDropsAwaited":     piecesBeforeReports,
+	"ReplicaDropsLater":       messagesOvertake,
 	"ReplicaNoRate":           keepsRate,
 	"ReplicaNoWindow":         keepsWindow,
 	"ReplicaSilentDivergence": divergenceIsTold,

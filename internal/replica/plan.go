@@ -268,7 +268,7 @@ func (m *Replica) choose(n Name, can timed.Set) (best timed.NodeID) {
 // prune drops snapshots and pieces that no member needs in this view.
 func (m *Replica) prune() {
 	m.held = slices.DeleteFunc(m.held, func(h held) bool { return m.streamOf(h.name) == nil })
-	m.shed(func(p *incoming) bool { return !m.wants(p.name) })
+	m.shed(func(p *incoming) bool { return !m.awaits(p.name) })
 	switch {
 	case m.phase == merging || m.standing == Pending:
 		m.announce()

@@ -242,7 +242,7 @@ func (m *Replica) restart(receivers timed.Set, position uint64) {
 	if m.standing == Pending && receivers.Has(m.cfg.Self.Node) {
 		m.base, m.basedAt, m.overflowed = n, m.last, false
 		m.skipQueue()
-		m.shed(func(p *incoming) bool { return p.name != n })
+		m.shed(func(p *incoming) bool { return !m.awaits(p.name) })
 		m.announce()
 		for _, p := range m.incoming {
 			m.proceed(p)

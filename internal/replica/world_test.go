@@ -21,13 +21,20 @@ type world struct {
 	nodes []*node
 	views uint64
 	hold  func(from int, payload []byte) bool
-	named map[Label]map[string]bool // with Stored: states that had a name
-	ops   map[rune]broadcast.Mark   // operations of one letter
-	again []string                  // with Stored: states with operations that could be ordered again
-	lacks []string                  // with Stored: states without an operation of one that they continue
+	late  map[lane][]broadcast.Delivery // messages that a node will get by catchUp
+	named map[Label]map[string]bool     // with Stored: states that had a name
+	ops   map[rune]broadcast.Mark       // operations of one letter
+	again []string                      // with Stored: states with operations that could be ordered again
+	lacks []string                      // with Stored: states without an operation of one that they continue
 	truth truth
 	sent  []func() // deliveries of messages that were broadcast
 	busy  bool     // effects are being performed, or messages delivered
+}
+
+// lane is the way of messages of one class to a node. They keep their order.
+type lane struct {
+	to    int
+	class broadcast.Class
 }
 
 type node struct {
@@ -324,13 +331,29 @@ func (w *world) deliver(i int, e Effect) {
 	}
 	outs := make([][]Effect, len(w.nodes))
 	for j, o := range w.nodes {
-		if o.view == v {
-			outs[j] = o.r.HandleDelivery(w.now, d, nil)
+		if o.view != v {
+			continue
 		}
+		l := lane{j, d.Class}
+		if late, ok := w.late[l]; ok {
+			w.late[l] = append(late, d)
+			continue
+		}
+		outs[j] = o.r.HandleDelivery(w.now, d, nil)
 	}
 	for j := range outs {
 		w.perform(j, outs[j])
 	}
+}
+
+// catchUp delivers the messages of a class that a node has not got yet.
+func (w *world) catchUp(l lane) {
+	for len(w.late[l]) > 0 {
+		d := w.late[l][0]
+		w.late[l] = w.late[l][1:]
+		w.perform(l.to, w.nodes[l.to].r.HandleDelivery(w.now, d, nil))
+	}
+	delete(w.late, l)
 }
 
 // left returns how many members of a view have left it. What it delivers then is transitional.
