@@ -173,7 +173,8 @@ func (w *World) administers(n *Node) {
 	if n.proc.Stack.LeadsGlobally(n.tick(w.now)) && c.rand.Chance(c.proposals) {
 		if next := drawQuorum(c.rand, w.opt.Nodes); w.app.MayReplace == nil || w.app.MayReplace(n, next) {
 			// That it rules already, or that another is under way, are no mistakes.
-			_ = n.proc.Stack.Propose(next.String())
+			_ = n.proc.Stack.Propose(n.tick(w.now), next.String())
+			w.arm(n, 0)
 		}
 		return
 	}

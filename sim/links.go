@@ -66,7 +66,7 @@ func (w *World) list(n *Node) {
 		return
 	}
 	for id := range off.Minus(before).All() {
-		n.proc.Stack.RemovePeer(id)
+		n.proc.Stack.RemovePeer(n.tick(w.now), id)
 	}
 	for id := range before.Minus(off).All() {
 		n.proc.Stack.AddPeer(n.tick(w.now), id)

@@ -33,6 +33,9 @@ func (w *World) wake(e event) {
 		}
 	}
 	now := n.tick(w.now)
+	if n.proc.Stack.Oversleeps(now) {
+		w.check.Fail("idle", &n.proc, "has work before its deadline")
+	}
 	if now < n.proc.Stack.Deadline() {
 		w.arm(n, 0)
 		return

@@ -276,7 +276,7 @@ func states() []Campaign {
 			Play: replicated.Options{Disks: true, Quorum: true, Change: true}.Play, Check: 5, Test: 200, Long: 1,
 			Reach: append([]string{replicated.Restored, replicated.Lasted, replicated.Changed}, disks...)},
 		{Name: "state-change-memory", Purpose: "replicated state in quorums whose system is replaced",
-			Play: replicated.Options{Quorum: true, Change: true}.Play, Check: 5, Test: 200, Long: 1,
+			Play: replicated.Options{Quorum: true, Change: true}.Play, Check: 5, Test: 400, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Lasted, replicated.Leased, replicated.Begun, replicated.Changed, replicated.Declared}},
 		{Name: "state-change-lost", Purpose: "replicated state on disks that lose files, in quorums whose system is replaced",
 			Play: replicated.Options{Disks: true, Damage: true, Quorum: true, Change: true}.Play, Check: 5, Test: 200, Long: 1,

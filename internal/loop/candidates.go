@@ -44,6 +44,5 @@ func (d *driver) meet(pkt *udp.Packet) {
 	proved := d.routes.prove(&h, pkt, d.cfg.Self.Boot, d.clock.now)
 	if added, _ := d.routes.learn(h.Source, pkt.Addr, proved, d.clock.now); added {
 		d.stack.AddPeer(d.clock.now, h.Source)
-		d.routes.greet = true
 	}
 }

@@ -60,7 +60,6 @@ func (d *driver) decideClaim() {
 		}
 		d.claims.kept, d.claims.machine = true, nil
 		d.stack.Settle(d.clock.now)
-		d.routes.greet = true // the stack's deadline is another one
 		d.report.after(d.l.cfg.Claim.Kept)
 	}
 }

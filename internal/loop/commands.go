@@ -104,7 +104,7 @@ func (d *driver) proposeQuorum(in uint64, next string) error {
 	if e := d.stack.Epoch(); e != nil && e.Epoch != in {
 		return ErrNotLeader // the lead was in that epoch
 	}
-	return d.stack.Propose(next)
+	return d.stack.Propose(d.clock.now, next)
 }
 
 // forceQuorum is the command of [Loop.ForceQuorum].

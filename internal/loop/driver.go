@@ -170,7 +170,7 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 	d.consumed()
 	d.supply()
 	if d.stack != nil && d.due(len(pkts) == 0) {
-		d.clock.served, d.routes.greet = d.clock.now, false
+		d.clock.served = d.clock.now
 		d.perform(d.stack.HandleTimeout(d.clock.now, d.effects[:0]))
 		if d.msgs != nil && d.msgs.stalled {
 			d.supply() // there may be room again, and no packet would tell
@@ -197,7 +197,7 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 // the peers.
 func (d *driver) due(idle bool) bool {
 	now := d.clock.now
-	return idle || d.routes.greet || now >= d.stack.Deadline() ||
+	return idle || now >= d.stack.Deadline() ||
 		now.Sub(d.clock.served) >= d.cfg.Timing.KeepalivePeriod
 }
 

@@ -25,7 +25,7 @@ func (d *driver) forgetGone() {
 		}
 		d.routes.remove(id)
 		if d.stack != nil {
-			d.stack.RemovePeer(id)
+			d.stack.RemovePeer(d.clock.now, id)
 		}
 	}
 }

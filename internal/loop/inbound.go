@@ -57,7 +57,6 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	added, full := d.routes.learn(h.Source, pkt.Addr, proved, now)
 	if added {
 		d.stack.AddPeer(now, h.Source)
-		d.routes.greet = true
 	}
 	if full {
 		d.count.tooMany++

@@ -26,11 +26,10 @@ func (d *driver) takePeers() {
 		return
 	}
 	for id := range removed.All() {
-		d.stack.RemovePeer(id)
+		d.stack.RemovePeer(d.clock.now, id)
 	}
 	for id := range added.All() {
 		d.stack.AddPeer(d.clock.now, id)
-		d.routes.greet = true
 	}
 }
 
@@ -53,7 +52,7 @@ func (d *driver) maintainRoutes() {
 		for id := range r.silent(now, forgetAfter(&d.cfg.Timing)).All() {
 			r.remove(id)
 			if d.stack != nil {
-				d.stack.RemovePeer(id)
+				d.stack.RemovePeer(d.clock.now, id)
 			}
 		}
 	}

@@ -28,7 +28,6 @@ type routes struct {
 	gone  gone      // peers that have left for good
 	alive timed.Set // when they were last looked through
 
-	greet   bool          // there are new peers, which must be sent something at once
 	hello   timed.Instant // when the next packets to strangers are due
 	cleanup timed.Instant // when learnt peers are looked through
 }

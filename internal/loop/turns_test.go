@@ -24,7 +24,7 @@ func TestTimersWaitForPacketsNotForEver(t *testing.T) {
 	d.turn(nil, l.cfg.Clock.Read())
 	require.False(t, d.due(false), "they were looked at in that turn")
 	now := c.instant()
-	d.clock.now, d.routes.greet = now, false
+	d.clock.now = now
 	require.Greater(t, d.stack.Deadline(), now)
 	for age, want := range map[time.Duration]bool{0: false, d.cfg.Timing.KeepalivePeriod - 1: false, d.cfg.Timing.KeepalivePeriod: true} {
 		d.clock.served = now.Add(-age)

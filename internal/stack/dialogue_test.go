@@ -308,7 +308,7 @@ func (d *dialogue) proposeCommand(args []datadriven.CmdArg) error {
 	if err != nil || len(args) != 2 {
 		return errors.Join(err, errors.New("propose what?"))
 	}
-	return p.stack.Propose(args[1].Key)
+	return p.stack.Propose(d.now, args[1].Key)
 }
 
 // broadcastCommand: broadcast NODE TEXT [order=unordered|total|timed] [atomicity=weak|strong|strict]

@@ -6,9 +6,12 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// rests panics if a layer of a stack has work to do before the stack's deadline: nobody would
-// call it in time. All worlds of these tests ask.
+// rests panics if a layer of a stack is due, or has work to do, before the stack's deadline:
+// nobody would call it in time. All worlds of these tests ask.
 func (s *Stack) rests(now timed.Instant) {
+	if s.Oversleeps(now) {
+		panic(fmt.Sprintf("node %v: a layer is due before the deadline", s.cfg.Self.Node))
+	}
 	if now >= s.Deadline() {
 		return
 	}

@@ -107,7 +107,7 @@ func (s *Stack) Epoch() *epoch.State { return s.epochs.state }
 
 // Propose makes the node, which leads globally, propose another quorum system. The error
 // is [ErrStatic] or that of [epoch.Machine.Propose].
-func (s *Stack) Propose(next string) error {
+func (s *Stack) Propose(now timed.Instant, next string) error {
 	if s.epochs.machine == nil {
 		return ErrStatic
 	}
@@ -115,6 +115,7 @@ func (s *Stack) Propose(next string) error {
 		return err
 	}
 	s.election.RequestSoon()
+	s.renew(now)
 	return nil
 }
 

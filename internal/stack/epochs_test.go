@@ -29,7 +29,7 @@ func TestCheckEpochRefusesImpossibleStates(t *testing.T) {
 
 func TestAStaticQuorumSystemIsNotReplaced(t *testing.T) {
 	s := New(Config{Self: incarnationOf(1), Timing: timed.LAN()}, timed.Set{}, 1, 0)
-	require.ErrorIs(t, s.Propose(nextSystem), ErrStatic)
+	require.ErrorIs(t, s.Propose(1, nextSystem), ErrStatic)
 	_, err := s.Force(1, nextSystem, timed.SetOf(1), nil)
 	require.ErrorIs(t, err, ErrStatic)
 	require.Nil(t, s.Epoch())
@@ -54,25 +54,43 @@ func wedgesLater(t testing.TB) {
 
 func TestANodeThatIsNotReadyDoesNotWedge(t *testing.T) { wedgesLater(t) }
 
-// A round that is won when its lease is over already, because the node was stopped meanwhile,
-// makes no leader: nothing more is proposed.
-func wonTooLate(t testing.TB) {
+// inEpochs returns three nodes of which the first leads, as the only voter of its epoch.
+func inEpochs() (*cluster, *Stack) {
 	c := newCluster(3, leader.Stable)
 	for i, s := range c.stacks {
 		c.stacks[i] = New(Config{Self: s.Self(), Timing: timed.LAN(), Starts: 1, Epochs: &epoch.State{Epoch: 1, System: "majority:1"}},
 			timed.SetOf(1, 2, 3).Without(s.Self().Node), c.now, 0)
 	}
-	s := c.stacks[0]
-	for c.leader() != s {
+	for c.leader() != c.stacks[0] {
 		c.step(nil)
 	}
+	return c, c.stacks[0]
+}
+
+// A change of the quorum system begins at once, and not with the next election period.
+func proposes(t testing.TB) {
+	c, s := inEpochs()
+	for !s.LeadsGlobally(c.now) || s.Election().Open() || s.Deadline() <= c.now {
+		c.step(nil)
+	}
+	require.NoError(t, s.Propose(c.now, "majority:1,2"))
+	require.LessOrEqual(t, s.Deadline(), c.now)
+	s.rests(c.now)
+}
+
+func TestAProposalIsDueAtOnce(t *testing.T) { proposes(t) }
+
+// A round that is won when its lease is over already, because the node was stopped meanwhile,
+// makes no leader: nothing more is proposed.
+func wonTooLate(t testing.TB) {
+	c, s := inEpochs()
 	for !s.Election().Open() {
 		c.step(nil)
 	}
 	c.now = c.now.Add(timed.LAN().Expires / 2 * 3)
 	c.take(s.HandleTimeout(c.now, nil))
 	require.False(t, s.LeadsGlobally(c.now))
-	require.ErrorIs(t, s.Propose("majority:2,3"), epoch.ErrNotLeader)
+	require.ErrorIs(t, s.Propose(c.now, "majority:2,3"), epoch.ErrNotLeader)
 	require.False(t, s.inconsistent)
 }
 

@@ -60,6 +60,7 @@ var notices = map[string]func(testing.TB){
 	"HoldGloballyAsLocal":   holdsEndInTime,
 	"LeapClaimed":           claimsNothing,
 	"SettledLater":          settlesAtOnce,
+	"EpochProposesLater":    proposes,
 	"CollatedForAnyBoot":    collatedForTheFormer,
 	"RefusesEachTime":       refusesSeldom,
 	"StampWithoutFrame":     stampNeedsItsFrame,

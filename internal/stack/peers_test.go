@@ -23,7 +23,7 @@ func removedIsForgotten(t testing.TB) {
 	w.pass(500 * time.Millisecond)
 	s := w.nodes[1]
 	require.NotEqual(t, leader.State{}, s.Election().Peer(1))
-	s.RemovePeer(1)
+	s.RemovePeer(w.now, 1)
 	require.Equal(t, leader.State{}, s.Election().Peer(1))
 	require.Equal(t, timed.SetOf(3), s.Datagram().Alive(w.now))
 	w.pass(500 * time.Millisecond)

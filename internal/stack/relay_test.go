@@ -226,13 +226,13 @@ func treeOfTheLiving(t testing.TB) {
 	w := collating(t, 7) // node 3 is the parent of nodes 6 and 7
 	p := w.catchFrame(t, 7, wire.FrameTree)
 	orphan := w.nodes[6]
-	orphan.RemovePeer(3)
+	orphan.RemovePeer(w.now, 3)
 	require.True(t, repliesTo(orphan.HandlePacket(w.now, w.now, p, nil), 1, true))
 
 	w = collating(t, 7)
 	p = w.catchFrame(t, 3, wire.FrameTree)
 	s := w.nodes[2]
-	s.RemovePeer(7)
+	s.RemovePeer(w.now, 7)
 	s.HandlePacket(w.now, w.now, p, nil)
 	require.Equal(t, timed.SetOf(6), s.relay.expect)
 }

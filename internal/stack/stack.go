@@ -106,18 +106,22 @@ func New(cfg Config, peers timed.Set, now timed.Instant, wall clocksync.Time) *S
 }
 
 // AddPeer makes a peer known. HandleTimeout greets it, and is due.
-func (s *Stack) AddPeer(now timed.Instant, id timed.NodeID) { s.datagrams.AddPeer(now, id) }
+func (s *Stack) AddPeer(now timed.Instant, id timed.NodeID) {
+	s.datagrams.AddPeer(now, id)
+	s.renew(now)
+}
 
-// RemovePeer forgets a peer.
-func (s *Stack) RemovePeer(id timed.NodeID) {
+// RemovePeer forgets a peer. HandleTimeout is due if the node was waiting for the peer.
+func (s *Stack) RemovePeer(now timed.Instant, id timed.NodeID) {
 	s.datagrams.RemovePeer(id)
 	s.election.Forget(id)
+	s.renew(now)
 }
 
 // Settle says that this node keeps its id, if the incarnation is tentative.
 func (s *Stack) Settle(now timed.Instant) {
 	s.election.Settle(now)
-	s.due = now
+	s.renew(now)
 }
 
 // Sequence returns the largest sequence of a view that the node knows, for its next
@@ -206,6 +210,18 @@ func (s *Stack) result() []Effect {
 		return withhold(out)
 	}
 	return out
+}
+
+// renew advances the deadline when something between two turns has given a layer work. It
+// never puts the deadline off: a turn looks at all layers, and only then is none of them due.
+func (s *Stack) renew(now timed.Instant) {
+	s.due = timed.Earlier(s.due, s.dueAfter(now, s.election.Deadline()))
+}
+
+// Oversleeps reports whether a layer has work before the deadline of the stack, which
+// must never be. It is for tests and simulators.
+func (s *Stack) Oversleeps(now timed.Instant) bool {
+	return timed.Later(s.lastTurn, s.dueAfter(now, s.election.Deadline())) < s.due
 }
 
 // dueAfter returns the deadline of all layers, given that of the election.
