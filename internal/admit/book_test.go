@@ -16,6 +16,7 @@ func TestAdmission(t *testing.T) {
 		"addresses lead":             addressesLead,
 		"packets come once":          packetsComeOnce,
 		"incarnations have windows":  incarnationsHaveWindows,
+		"windows against a model":    incarnationsAgainstAModel,
 		"attempts have limits":       attemptsHaveLimits,
 		"a clock that runs backward": attemptsOfABackwardClock,
 	} {

@@ -13,6 +13,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AdmitReplays":        packetsComeOnce,
 		"AdmitOldPackets":     packetsComeOnce,
 		"AdmitForgetsWindows": incarnationsHaveWindows,
+		"AdmitMixesWindows":   incarnationsAgainstAModel,
 		"AdmitReflects":       noMoreThanCame,
 		"AdmitAnyEcho":        anAnswerIsAProof,
 		"AdmitCrowdsOut":      oneNodesAddresses,

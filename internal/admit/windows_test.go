@@ -2,6 +2,7 @@ package admit
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,4 +49,35 @@ func incarnationsHaveWindows(t testing.TB) {
 	}
 	require.False(t, w.Take(at(1), 9))
 	require.True(t, w.Take(at(2), 9), "forgotten")
+}
+
+// The windows against a list of all packets of the incarnations that were accepted last.
+func incarnationsAgainstAModel(t testing.TB) {
+	type sender struct {
+		boot timed.BootID
+		came map[uint64]bool
+	}
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var w Windows
+		var list []sender // the latest to send first
+		for range 500 {
+			boot, counter := timed.BootID(1+r.IntN(windowsPerNode+2)), 1+r.Uint64N(40)
+			at := slices.IndexFunc(list, func(s sender) bool { return s.boot == boot })
+			s := sender{boot, map[uint64]bool{}}
+			if at >= 0 {
+				s = list[at]
+			}
+			require.Equal(t, !s.came[counter], w.Take(timed.Incarnation{Node: 2, Boot: boot}, counter), "seed %d, packet %d of boot %d", seed, counter, boot)
+			if s.came[counter] {
+				continue // it moves nothing
+			}
+			s.came[counter] = true
+			if at >= 0 {
+				list = slices.Delete(list, at, at+1)
+			}
+			list = slices.Insert(list, 0, s)
+			list = list[:min(len(list), windowsPerNode)]
+		}
+	}
 }

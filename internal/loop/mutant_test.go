@@ -103,6 +103,8 @@ var notices = map[string]func(testing.TB){
 	"JoinForNobody":          greetingsHaveDestinations,
 	"JoinOnce":               candidatesOfEach,
 	"ForeignUnlimited":       foreignIsLimited,
+	"AttemptsByClaim":        junkIsLimited,
+	"MismatchChangesFlood":   floodsAreRare,
 	"RivalOfTheEarlierClock": noInstantOutlives,
 	"ShownOfAnyTimeline":     shownInATimeline,
 	"MeetTrusts":             meetsOnly,

@@ -230,7 +230,7 @@ func TestSilentlyDrops(t *testing.T) { silentlyDrops(t) }
 func junkIsLimited(t testing.TB) {
 	r, err := seal.NewRing(seal.NewKey())
 	require.NoError(t, err)
-	l, o := newOutside(r)
+	l, o := newOutside(r, peers.Peer{ID: 7, Addr: at(70).String()})
 	s := seal.NewSealer(r)
 	o.takes(t, l, s, at(70), 1, nothing)
 	junk := sealedPacket(t, l, s, 2, nothing)
@@ -238,6 +238,10 @@ func junkIsLimited(t testing.TB) {
 		junk[20], junk[21] = byte(i), byte(i>>8) // of the boot id
 		l.driver.turn([]udp.Packet{{Buf: junk, N: len(junk), Addr: at(99)}}, l.cfg.Clock.Read())
 	}
+	restarted := sealedPacketOf(t, l, s, 78, 1, nothing)
+	opened := l.driver.count.limited
+	l.driver.turn([]udp.Packet{{Buf: restarted, N: len(restarted), Addr: at(70)}}, l.cfg.Clock.Read())
+	require.Equal(t, opened, l.driver.count.limited, "junk from elsewhere that claims its id costs it nothing")
 	require.Greater(t, l.driver.count.limited, uint64(9000))
 	before := l.driver.count.forged
 	require.Less(t, before, uint64(1000))

@@ -3,6 +3,7 @@ package loop
 import (
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -60,6 +61,40 @@ func silentAfterAFailedWrite(t testing.TB) {
 }
 
 func TestNothingIsSaidAfterAFailedWrite(t *testing.T) { silentAfterAFailedWrite(t) }
+
+// heldUnwritten asks a node that leads for a hold, in a turn whose write fails, and returns what
+// the caller hears before the end of the node: nothing, or the answer. It runs in virtual time.
+func heldUnwritten(t *testing.T) (answers []error) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l, c, _ := inEpoch1(t, dir)
+		for !l.Snapshot().Phase.Leads {
+			step(l, c)
+		}
+		require.NoError(t, os.RemoveAll(dir))
+		l.do(func(d *driver) { d.forceQuorum("majority:1,3", timed.SetOf(2), func(error) {}) })
+		answer := make(chan error, 1)
+		go func() {
+			_, err := l.Hold(t.Context(), false)
+			answer <- err
+		}()
+		synctest.Wait()
+		c.advance(time.Second) // no vote binds the node
+		l.driver.turn(nil, l.cfg.Clock.Read())
+		synctest.Wait()
+		require.Error(t, l.driver.failure)
+		select {
+		case err := <-answer:
+			answers = append(answers, err)
+		default:
+		}
+		l.driver.mu.Lock()
+		l.driver.finish()
+	})
+	return answers
+}
+
+func TestNoHoldIsGivenUnwritten(t *testing.T) { require.Empty(t, heldUnwritten(t)) }
 
 // What a node knows of its epoch binds it after a restart within its process too.
 func epochOutlivesIncarnations(t testing.TB) {
