@@ -40,6 +40,34 @@ func TestAPacketCountsAsReceivedWhenItCameNotWhenItWasRead(t *testing.T) {
 	}
 }
 
+// After a step of its clock, the kernel's stamps say nothing: a packet counts as received when it
+// was read. A watch that is closed says that the clock was stepped.
+func steppedStampsSayNothing(t testing.TB) {
+	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{})
+	watch := b.sock.in.stamps.watch
+	if watch == nil {
+		t.Skip("the system tells nobody that its clock is stepped")
+	}
+	require.NoError(t, watch.Close())
+	in := room(4)
+	for range 50 { // the kernel may begin to stamp packets on arrival some time after the request
+		n, err := b.ReadBatch(in, testClock().Now())
+		require.NoError(t, err)
+		require.Zero(t, n)
+		_, err = a.WriteBatch([]Packet{packetTo(b.LocalAddr(), "x")})
+		require.NoError(t, err)
+		time.Sleep(time.Millisecond)
+		reading := testClock().Now()
+		n, err = b.ReadBatch(in, soon())
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.GreaterOrEqual(t, in[0].Received, reading)
+	}
+	require.GreaterOrEqual(t, b.Stats().Get("clock_steps"), uint64(50))
+}
+
+func TestStampsOfASteppedClockSayNothing(t *testing.T) { steppedStampsSayNothing(t) }
+
 // Packets that wait because others fill a batch count as received when they came, too.
 func TestAPacketThatWaitsForABatchCountsAsReceivedWhenItCame(t *testing.T) { batchesAreStamped(t) }
 
@@ -144,6 +172,40 @@ func TestReportedErrorsNeitherEndTheLoopNorCostAPacket(t *testing.T) {
 	require.Zero(t, n)
 	require.Positive(t, a.Stats().Get("receive_econnrefused"))
 }
+
+// heldErrorsCostNoPacket has an error that the kernel holds for the socket meet the next packets:
+// one, several for several addresses, and some that leave together. All are sent.
+func heldErrorsCostNoPacket(t testing.TB) {
+	b := listen(t, "127.0.0.1:0", Options{})
+	nobody, err := Listen("127.0.0.1:0", testClock(), Options{})
+	require.NoError(t, err)
+	closed := nobody.LocalAddr()
+	require.NoError(t, nobody.Close())
+	in := room(8)
+	for i := range 24 {
+		a := listen(t, "127.0.0.1:0", Options{NoSendOffload: i%2 == 0}) // of its own, or two errors may meet one packet
+		require.NoError(t, a.sock.raw.Control(func(fd uintptr) {
+			require.NoError(t, unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVERR, 1))
+		}))
+		_, err := a.WriteBatch([]Packet{packetTo(closed, "refused")})
+		require.NoError(t, err)
+		var pkts []Packet
+		for range 1 + i%3 {
+			pkts = append(pkts, packetTo(b.LocalAddr(), "x"))
+		}
+		sent, err := a.WriteBatch(pkts)
+		require.NoError(t, err)
+		require.Equal(t, len(pkts), sent, "errors: %d", a.Stats().Get("send_econnrefused"))
+		for there := len(pkts); there > 0; {
+			n, err := b.ReadBatch(in, soon())
+			require.NoError(t, err)
+			require.Positive(t, n, "a packet is lost")
+			there -= n
+		}
+	}
+}
+
+func TestHeldErrorsCostNoPacket(t *testing.T) { heldErrorsCostNoPacket(t) }
 
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{})

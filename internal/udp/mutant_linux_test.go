@@ -13,5 +13,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"UDPWakeUnheard":  wakesAreHeard,
 		"UDPZoneDropped":  addressesStay,
 		"UDPBatchIsLater": batchesAreStamped,
+
+		"UDPStampsDespiteSteps": steppedStampsSayNothing,
+		"UDPRefusedForAnother":  heldErrorsCostNoPacket,
 	})
 }

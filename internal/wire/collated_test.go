@@ -12,11 +12,14 @@ import (
 )
 
 // Replies that are all different still make packets within the smallest limit.
-func TestRepliesThatFitAreWithinTheSmallestPacket(t *testing.T) {
+func repliesFit(t testing.TB) {
 	var replies []Relayed
 	for id := timed.NodeID(255); id > 0; id-- {
 		v := Relayed{Voter: timed.Incarnation{Node: id, Boot: math.MaxUint64}}
 		v.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true}
+		if id%3 > 0 {
+			v.Reply.Stamp = leader.VoteStamp{Counter: math.MaxUint64, At: datagram.MaxStamp}
+		}
 		if id > 120 {
 			v.Reply.LockedTo = timed.Incarnation{Node: id, Boot: math.MaxUint64}
 			v.Reply.Prefers = id
@@ -41,8 +44,10 @@ func TestRepliesThatFitAreWithinTheSmallestPacket(t *testing.T) {
 		back, rest = append(back, got.Collated.Replies...), rest[n:]
 	}
 	require.Equal(t, replies, back)
-	require.Less(t, packets, 20)
+	require.Less(t, packets, 25)
 }
+
+func TestRepliesThatFitAreWithinTheSmallestPacket(t *testing.T) { repliesFit(t) }
 
 // treesAreChecked decodes trees behind a request: within the limits, and just outside.
 func treesAreChecked(t testing.TB) {

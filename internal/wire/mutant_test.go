@@ -25,5 +25,7 @@ func TestMutantsAreKilled(t *testing.T) {
 
 		"SettingsUnchecked": settingsAreChecked,
 		"SettingsUnpadded":  settingsHaveOneSize,
+
+		"CollateWithoutStamps": repliesFit,
 	})
 }
