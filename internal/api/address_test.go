@@ -2,6 +2,7 @@ package api
 
 import (
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,6 +36,41 @@ func TestTheDefaultSocketIsInADirectoryOfTheUser(t *testing.T) {
 	require.ErrorIs(t, err, trust.ErrUntrusted)
 	require.ErrorContains(t, err, squat)
 }
+
+// The user of the node, its group and root may connect, and nobody else.
+func socketsAreClosedToOthers(t testing.TB) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no modes of files")
+	}
+	path := filepath.Join(t.TempDir(), "api")
+	l, err := ListenUnix(path)
+	require.NoError(t, err)
+	defer l.Close()
+	info, err := os.Lstat(path)
+	require.NoError(t, err)
+	require.Equal(t, socketMode, info.Mode().Perm())
+	require.Zero(t, socketMode&0o007)
+}
+
+func TestSocketsAreClosedToOthers(t *testing.T) { socketsAreClosedToOthers(t) }
+
+// A listener that ends leaves the socket alone that another one has made in its place.
+func successorsKeepTheirSocket(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "api")
+	first, err := ListenUnix(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path))
+	second, err := ListenUnix(path)
+	require.NoError(t, err)
+	require.NoError(t, first.Close())
+	c, err := net.Dial("unix", path)
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	require.NoError(t, second.Close())
+	require.NoFileExists(t, path)
+}
+
+func TestSuccessorsKeepTheirSocket(t *testing.T) { successorsKeepTheirSocket(t) }
 
 func TestTheServiceIsNamedIfAnotherNodeIsAsked(t *testing.T) {
 	service := filepath.Join(t.TempDir(), "failaware.sock")

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"context"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -156,3 +158,22 @@ func TestOperationsAreKept(t *testing.T) {
 	require.Equal(t, uint64(7), missed)
 	require.Equal(t, MostKept, found)
 }
+
+// statusesOfErrors asks for the statuses of all errors. Clients repeat what is answered 503, so an
+// outcome that nobody knows has another one.
+func statusesOfErrors(t testing.TB) {
+	unknown := &failaware.UnknownOutcomeError{Reason: failaware.NotAwaited, Err: context.DeadlineExceeded}
+	for status, errs := range map[int][]error{
+		http.StatusConflict:              {failaware.ErrNoQuorum, failaware.ErrSendOnly},
+		http.StatusRequestEntityTooLarge: {fmt.Errorf("%w: 9 bytes", failaware.ErrTooLarge)},
+		http.StatusGatewayTimeout:        {unknown, fmt.Errorf("wrapped: %w", unknown)},
+		http.StatusServiceUnavailable:    {failaware.ErrClosed, failaware.ErrWindowFull, errTooLong},
+	} {
+		for _, err := range errs {
+			require.Equal(t, status, broadcastCode(err), "%v", err)
+		}
+	}
+	require.Equal(t, http.StatusGatewayTimeout, kvCode(unknown))
+}
+
+func TestStatusesOfErrors(t *testing.T) { statusesOfErrors(t) }

@@ -50,6 +50,33 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// unknownTakeNoPlace has connections ask that have shown nothing: they are refused, whether there
+// is a place or not, and take none.
+func unknownTakeNoPlace(t testing.TB) {
+	for _, h := range []http.Handler{guard(at(http.StatusOK), testToken), (&Remote{Token: testToken}).guard(at(http.StatusOK))} {
+		l := limit(nil)
+		l.most = 1
+		asks := func(c *slotConn, token string) int {
+			q := httptest.NewRequest(http.MethodGet, "/v1/status", nil)
+			q.Header.Set("Authorization", "Bearer "+token)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, q.WithContext(withConn(q.Context(), c)))
+			return w.Code
+		}
+		unknown, first, second := &slotConn{slots: l, user: noUser}, &slotConn{slots: l, user: noUser}, &slotConn{slots: l, user: noUser}
+		require.Equal(t, http.StatusUnauthorized, asks(unknown, "wrong"))
+		require.Zero(t, l.total)
+		require.Equal(t, http.StatusOK, asks(first, testToken))
+		require.Equal(t, 1, l.total)
+		require.Equal(t, http.StatusUnauthorized, asks(unknown, "wrong"), "it hears nothing of the others")
+		require.Equal(t, http.StatusServiceUnavailable, asks(second, testToken))
+		require.Equal(t, http.StatusOK, asks(first, testToken), "it has its place")
+		require.Equal(t, 1, l.total)
+	}
+}
+
+func TestUnknownConnectionsTakeNoPlace(t *testing.T) { unknownTakeNoPlace(t) }
+
 func TestForeignHostsAreRefused(t *testing.T) { foreignHostsAreRefused(t) }
 
 func foreignHostsAreRefused(t testing.TB) {

@@ -23,12 +23,17 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ClientGivesUp":       closedConnectionsAreMadeAgain,
 		"TokenOfOthers":       tokensAreSecret,
 		"SlotsOfTheClosed":    slotsAreCounted,
+		"SlotsOfTheUnknown":   unknownTakeNoPlace,
+		"SocketOpenToAll":     socketsAreClosedToOthers,
+		"OutcomeToRepeat":     statusesOfErrors,
 		"DeliveriesSkipped":   deliveriesBeginAnew,
 		"KvListingPlace":      watch,
 		"KvAheadIsGone":       watch,
 		"KvAheadForEver":      watch,
 		"KvAheadIsFresh":      watch,
 		"ClientCommandsAgain": commandsAreNotPerformedTwice,
+
+		"SocketOfTheSuccessor": successorsKeepTheirSocket,
 	})
 }
 
