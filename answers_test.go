@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/stack"
@@ -116,6 +117,26 @@ func TestAnswersGiveUpAfterAFewTries(t *testing.T) {
 	require.False(t, l.UpToDate)
 	require.LessOrEqual(t, loads, 2*tries)
 }
+
+// A clock whose snapshot is never at rest claims nothing, though each snapshot says that it is
+// synchronized.
+func restlessClocksClaimNothing(t testing.TB) {
+	n := startNode(t, Config{ID: 1})
+	eventually(t, "synchronized", func() bool { return n.Clock().Status > 0 })
+	s := n.loop.Snapshot()
+	loads := 0
+	r := clockFrom(func() *loop.Snapshot {
+		loads++
+		next := *s
+		return &next
+	}, func() hwclock.Reading { return hwclock.Reading{Now: n.Instant(), Era: s.Era} })
+	require.Greater(t, loads, 2*tries)
+	require.Zero(t, r.Status)
+	require.Equal(t, clocksync.UnknownBound, r.Deviation)
+	require.Equal(t, clocksync.UnknownBound, r.UTCBound)
+}
+
+func TestRestlessClocksClaimNothing(t *testing.T) { restlessClocksClaimNothing(t) }
 
 func TestAnswersDoNotAllocate(t *testing.T) {
 	n := startNode(t, Config{ID: 1})

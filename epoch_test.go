@@ -75,6 +75,27 @@ func requireRefused(t testing.TB, err error) {
 	require.Regexp(t, `this node does not lead globally(; node \d does, as far as it knows|, and knows of nobody who does)$`, err.Error())
 }
 
+// changesOfOthers waits for changes that others have made. Only the quorum system that was asked
+// for, in the very next epoch, is success.
+func changesOfOthers(t testing.TB) {
+	n := startNode(t, Config{ID: 1, Quorum: system(t, before), QuorumEpoch: 3})
+	for _, c := range []struct {
+		former uint64
+		next   string
+		done   bool
+	}{{2, before, true}, {2, after, false}, {1, before, false}, {1, after, false}} {
+		done, err := n.changed(t.Context(), c.former, system(t, c.next))
+		require.Equal(t, c.done, done, "%+v", c)
+		if c.done {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, ErrSuperseded, "%+v", c)
+		}
+	}
+}
+
+func TestChangesOfOthersAreNoSuccess(t *testing.T) { changesOfOthers(t) }
+
 // The quorum system is replaced, the whole group is killed and started again with
 // its old configuration, and a store that has obeyed a leader of the new epoch refuses
 // decisions of the old one.

@@ -37,3 +37,9 @@ func TestSearchNoticesLocalForGlobal(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, v.GlobalValidFor())
 }
+
+func TestWakesNoticesContextSleepsOn(t *testing.T) {
+	mutant.Set("ContextSleepsOn")
+	defer mutant.Set(mutant.None)
+	require.Positive(t, wakes(t))
+}

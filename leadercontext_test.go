@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -104,6 +106,32 @@ func TestLeaderContextReadsTheClockItself(t *testing.T) {
 	require.ErrorIs(t, context.Cause(byDone), ErrNotLeader)
 	require.ErrorIs(t, byDone.Err(), context.Canceled)
 }
+
+// wakes returns how long a goroutine that only waits sleeps on after the end of a lead, whose lease
+// would last for an hour. It runs in virtual time.
+func wakes(t *testing.T) (after time.Duration) {
+	clock, err := machineClock()
+	require.NoError(t, err)
+	r := clock.Read()
+	synctest.Test(t, func(t *testing.T) {
+		lease := leading(r.Now.Add(time.Hour), r.Era)
+		var published atomic.Pointer[loop.Snapshot]
+		published.Store(lease)
+		inner, cancel := context.WithCancelCause(t.Context())
+		c := &leaderContext{Context: inner, cancel: cancel, load: published.Load, read: clock.Read, phase: lease.Phase}
+		go c.watch()
+		synctest.Wait()
+		require.NoError(t, c.Err())
+		begun, over := time.Now(), &loop.Snapshot{Phase: &loop.Phase{Over: make(chan struct{})}, Era: r.Era}
+		published.Store(over)
+		close(lease.Phase.Over)
+		<-inner.Done()
+		after = time.Since(begun)
+	})
+	return after
+}
+
+func TestLeaderContextWakesThoseWhoOnlyWait(t *testing.T) { require.Zero(t, wakes(t)) }
 
 // A node that does not lead says so, and who does, instead of why a lead has ended.
 func TestLeaderContextWithoutALead(t *testing.T) {

@@ -16,5 +16,12 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DriftOfZero":           wrongSettings,
 		"PromiseGrows":          promisesEndWithTheClock,
 		"PromiseOutlivesTrust":  promisesEndWithTheClock,
+		"ChangeByAnother":       changesOfOthers,
+		"ClockNeverAtRest":      restlessClocksClaimNothing,
+		"DeadIsNoWarning":       levelsOfEvents,
+		"EdictAfterTheLead":     readersOutlastTheLoop,
+		"EdictOfTheDistrusted":  distrustIsHeardByAll,
+		"MissedBeforeTheGap":    numbersContinue,
+		"WaitUsedAgain":         eachHearsOfItsOwn,
 	})
 }

@@ -1,0 +1,126 @@
+package failaware
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/pause"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// leadsAlone starts a node that leads globally, and a gate for its loop.
+func leadsAlone(t testing.TB, cfg Config) (*Node, *pause.Gate) {
+	q, err := quorum.Majority(timed.SetOf(1))
+	require.NoError(t, err)
+	gate := pause.New()
+	cfg.ID, cfg.Timing, cfg.Quorum = 1, LAN(), q
+	n, err := Start(pause.With(t.Context(), gate), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		gate.Open()
+		_ = n.Close()
+	})
+	eventually(t, "it leads, and its view is up to date", func() bool { return n.LeadsGlobally() && n.View().UpToDate })
+	return n, gate
+}
+
+// readersOutlastTheLoop stops the loop of a node that leads. Nothing is published any more, and
+// all that the node says of itself ends by the clock alone, no answer after another one of the
+// same lease.
+func readersOutlastTheLoop(t testing.TB) {
+	n, gate := leadsAlone(t, Config{})
+	ctx := bounded(t)
+	local, cancel, err := n.Lead(ctx)
+	require.NoError(t, err)
+	defer cancel()
+	global, cancelGlobal, err := n.LeadGlobally(ctx)
+	require.NoError(t, err)
+	defer cancelGlobal()
+	gate.Shut(n.Done())
+
+	for n.LeadsGlobally() {
+	}
+	_, err = n.Edict([]byte("an order"))
+	require.ErrorIs(t, err, ErrNotLeader, "an edict after the lead")
+	require.Error(t, global.Err())
+	for n.Leads() {
+	}
+	require.Error(t, local.Err())
+	require.False(t, n.Leader().UpToDate)
+	for n.View().UpToDate {
+	}
+	require.Zero(t, n.View().AtMost)
+	require.False(t, n.LeadsGlobally() || n.Leads(), "nothing comes back")
+	<-local.Done()
+	<-global.Done()
+}
+
+func TestReadersOutlastTheLoop(t *testing.T) { readersOutlastTheLoop(t) }
+
+// distrustIsHeardByAll takes away the trust in the clock of a node that leads, while its loop
+// stands. Nothing that the node says of itself counts any more, whoever asks, and no promise.
+func distrustIsHeardByAll(t testing.TB) {
+	n, gate := leadsAlone(t, Config{})
+	ctx := bounded(t)
+	local, cancel, err := n.Lead(ctx)
+	require.NoError(t, err)
+	defer cancel()
+	global, cancelGlobal, err := n.LeadGlobally(ctx)
+	require.NoError(t, err)
+	defer cancelGlobal()
+	hold, err := n.Hold(ctx)
+	if err != nil {
+		require.ErrorIs(t, err, ErrNotLeader) // a busy machine: lost again
+	}
+	gate.Shut(n.Done())
+	n.loop.Snapshot().Trust.Lose()
+	require.False(t, n.Leads() || n.LeadsGlobally() || n.Leader().UpToDate || n.View().UpToDate)
+	_, err = n.Edict([]byte("an order"))
+	require.ErrorIs(t, err, ErrNotLeader)
+	_, err = n.Timestamp()
+	require.ErrorIs(t, err, ErrNotLeader)
+	require.Zero(t, hold.ValidFor())
+	require.Error(t, local.Err())
+	require.Error(t, global.Err())
+	require.Zero(t, n.Clock().Status)
+}
+
+func TestDistrustIsHeardByAll(t *testing.T) { distrustIsHeardByAll(t) }
+
+// eachHearsOfItsOwn has a caller give up its wait for a message, while the loop stands, and another
+// one wait after it. The outcome that the second one gets is of its own message.
+func eachHearsOfItsOwn(t testing.TB) {
+	n, gate := leadsAlone(t, Config{Broadcast: &BroadcastConfig{}})
+	gate.Shut(n.Done())
+	ctx, cancel := context.WithCancel(bounded(t))
+	go func() {
+		for !n.loop.Sends().Awaited(broadcast.ClassOrdered) {
+			runtime.Gosched()
+		}
+		cancel()
+	}()
+	_, err := n.BroadcastAndWait(ctx, []byte("given up"), BroadcastOptions{})
+	var unknown *UnknownOutcomeError
+	require.ErrorAs(t, err, &unknown)
+	require.Equal(t, NotAwaited, unknown.Reason)
+	gate.Open()
+	o, err := n.BroadcastAndWait(bounded(t), []byte("awaited"), BroadcastOptions{})
+	require.NoError(t, err)
+	_ = n.Status() // the turn is over
+	require.False(t, n.loop.Sends().Awaited(broadcast.ClassOrdered), "a wait goes on that nobody waits for")
+	for d, err := range n.Deliveries(bounded(t)) {
+		require.NoError(t, err)
+		if string(d.Payload) == "awaited" {
+			require.Equal(t, d.ID, o.ID)
+			require.NotEqual(t, unknown.ID, o.ID)
+			return
+		}
+	}
+}
+
+func TestEachHearsOfItsOwnMessage(t *testing.T) { eachHearsOfItsOwn(t) }
