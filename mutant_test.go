@@ -17,6 +17,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"PromiseGrows":          promisesEndWithTheClock,
 		"PromiseOutlivesTrust":  promisesEndWithTheClock,
 		"ChangeByAnother":       changesOfOthers,
+		"CommitWaitGivesUp":     unsynchronizedWaits,
 		"ClockNeverAtRest":      restlessClocksClaimNothing,
 		"DeadIsNoWarning":       levelsOfEvents,
 		"EdictAfterTheLead":     readersOutlastTheLoop,

@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,6 +25,19 @@ func TestReadingsNeverRunBack(t *testing.T) {
 	require.Equal(t, clocksync.UnknownBound, none.Deviation)
 	require.Equal(t, clocksync.Time(1001), shownAfter(&shown, Reading{Time: 1001}).Time)
 }
+
+// A node whose clock follows no timeline yet may follow that of the reading later, so it waits.
+func unsynchronizedWaits(t testing.TB) {
+	n := startNode(t, Config{ID: 1, Timing: WAN()}) // not even ready
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	err := n.CommitWait(ctx, Reading{Timeline: TimelineID{Leader: 2, Boot: 1, Sequence: 1}, Status: clocksync.Internal})
+	if n.Clock().Timeline.None() {
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	}
+}
+
+func TestCommitWaitOfAClockThatIsNotSynchronized(t *testing.T) { unsynchronizedWaits(t) }
 
 func TestReadingsNeverRunBackBetweenReaders(t *testing.T) {
 	var shown atomic.Int64

@@ -93,6 +93,29 @@ func introducesAll(t testing.TB) {
 
 func TestAllMembersAreIntroduced(t *testing.T) { introducesAll(t) }
 
+// The loopback addresses of this machine mean other nodes on another one, so only nodes of this
+// machine are told them.
+func loopbackStaysHere(t testing.TB) {
+	far, other := netip.MustParseAddrPort("192.0.2.7:70"), netip.MustParseAddrPort("192.0.2.9:70")
+	l, o := newOutside(nil)
+	d := l.driver
+	for id, addr := range map[timed.NodeID]netip.AddrPort{6: at(60), 7: far, 8: at(80), 9: other} {
+		d.routes.learn(id, addr, true, d.clock.now)
+		d.stack.AddPeer(d.clock.now, id)
+	}
+	for to, want := range map[timed.NodeID]timed.Set{6: timed.SetOf(8, 9), 7: timed.SetOf(9)} {
+		d.tell(to, timed.SetOf(8, 9))
+		o.run(l, time.Millisecond)
+		var told timed.Set
+		for _, m := range o.introduced[d.routes.to[to].Addr] {
+			told.Add(m.Node)
+		}
+		require.Equal(t, want, told, "node %v", to)
+	}
+}
+
+func TestLoopbackAddressesStayOnTheirMachine(t *testing.T) { loopbackStaysHere(t) }
+
 // Who is at an address is not known, nor which build.
 func greetsAllBuilds(t testing.TB) {
 	l, o := newOutside(nil)

@@ -105,6 +105,8 @@ var notices = map[string]func(testing.TB){
 	"ForeignUnlimited":       foreignIsLimited,
 	"AttemptsByClaim":        junkIsLimited,
 	"MismatchChangesFlood":   floodsAreRare,
+	"UnopenedStays":          fewUnopened,
+	"IntroduceLoopbackFar":   loopbackStaysHere,
 	"RivalOfTheEarlierClock": noInstantOutlives,
 	"ShownOfAnyTimeline":     shownInATimeline,
 	"MeetTrusts":             meetsOnly,

@@ -70,6 +70,8 @@ func fewUnopened(t testing.TB) {
 	send(60)
 	require.Len(t, d.status().Peers, maxUnopened)
 	require.Equal(t, at(60), d.status().Peers[0].Addr)
+	d.routes.refuse(at(60), refusal{at: d.clock.now})
+	require.Len(t, d.status().Peers, maxUnopened-1, "its packets count now")
 	require.Empty(t, o.bytes)
 }
 

@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -206,6 +207,27 @@ func heldErrorsCostNoPacket(t testing.TB) {
 }
 
 func TestHeldErrorsCostNoPacket(t *testing.T) { heldErrorsCostNoPacket(t) }
+
+// closedLeavesNothing counts the descriptors of the process before sockets are opened and after
+// they are closed.
+func closedLeavesNothing(t testing.TB) {
+	open := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(list)
+	}
+	before := open()
+	for range 8 {
+		for _, opts := range []Options{{}, {NoKernelStamps: true}, {Quiet: &Quiet{Offset: 1, Mask: 1, OneIn: 1}}} {
+			c, err := Listen("127.0.0.1:0", testClock(), opts)
+			require.NoError(t, err)
+			require.NoError(t, c.Close())
+		}
+	}
+	require.LessOrEqual(t, open(), before)
+}
+
+func TestAClosedSocketLeavesNothing(t *testing.T) { closedLeavesNothing(t) }
 
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	a, b := listen(t, "127.0.0.1:0", Options{}), listen(t, "127.0.0.1:0", Options{})

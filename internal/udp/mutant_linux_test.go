@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"UDPBatchIsLater": batchesAreStamped,
 
 		"UDPStampsDespiteSteps": steppedStampsSayNothing,
+		"UDPWatchStaysOpen":     closedLeavesNothing,
 		"UDPRefusedForAnother":  heldErrorsCostNoPacket,
 	})
 }
