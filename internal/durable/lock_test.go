@@ -2,6 +2,7 @@ package durable
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -28,3 +29,21 @@ func TestALockHasOneOwner(t *testing.T) {
 	_, err = TakeLock(filepath.Join(path+"-none", "lock"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
+
+// rivals has a process open the file of a lock that another one then releases. It has the lock
+// afterwards, and nobody else does: all lock one file.
+func rivals(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := TakeLock(path)
+	require.NoError(t, err)
+	waits, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer waits.Close()
+	require.ErrorIs(t, lock(waits), ErrLocked)
+	require.NoError(t, first.Release())
+	require.NoError(t, lock(waits))
+	_, err = TakeLock(path)
+	require.ErrorIs(t, err, ErrLocked)
+}
+
+func TestRivalsLockOneFile(t *testing.T) { rivals(t) }

@@ -19,5 +19,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"CreationReplaces":      replacesNothing,
 		"RemovalUnsynced":       removedStaysAway,
 		"RemovalOfNothing":      removedEarlier,
+		"DurableNamesUnasked":   flushIsAsked,
+		"LockFileRemoved":       rivals,
 	})
 }

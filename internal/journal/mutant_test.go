@@ -47,6 +47,10 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalMarkTwice":           marksOnce,
 		"JournalMarkFaultForgotten":  marksOnce,
 		"JournalUnmarked":            marksOnce,
+		"JournalFaultyReadIsTheEnd":  readsFail,
+		"JournalTailUnread":          readsFail,
+		"JournalFlushUnasked":        systemRefuses,
+		"JournalQuotaIsAFault":       fullSystem,
 	})
 }
 

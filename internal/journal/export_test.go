@@ -1,0 +1,12 @@
+package journal
+
+import "os"
+
+// System returns a directory of the operating system as [Open] uses it, without its lock.
+func System(dir string) Disk { return system{dir} }
+
+// SystemFile returns a file of the operating system as [Open] uses it.
+func SystemFile(f *os.File) File { return systemFile{f} }
+
+// Classify is what errors of the operating system go through.
+var Classify = classify

@@ -1,0 +1,110 @@
+package journal_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+)
+
+var errUnread = errors.New("input/output error")
+
+// unreadable is a disk of which one call fails that only looks, and those after it succeed.
+type unreadable struct {
+	*disktest.Disk
+	left int // such calls before it; negative: it has failed
+}
+
+func (d *unreadable) fails() error {
+	if d.left--; d.left == -1 {
+		return errUnread
+	}
+	return nil
+}
+
+// List implements [journal.Disk]. What it has until it fails are some of the names.
+func (d *unreadable) List() ([]string, error) {
+	all, err := d.Disk.List()
+	if failed := d.fails(); failed != nil {
+		return all[:len(all)/2], failed
+	}
+	return all, err
+}
+
+// Open implements [journal.Disk].
+func (d *unreadable) Open(name string) (journal.File, error) {
+	if err := d.fails(); err != nil {
+		return nil, err
+	}
+	f, err := d.Disk.Open(name)
+	return unreadableFile{f, d}, err
+}
+
+type unreadableFile struct {
+	journal.File
+	disk *unreadable
+}
+
+// Size implements [journal.File].
+func (f unreadableFile) Size() (int64, error) {
+	if err := f.disk.fails(); err != nil {
+		return 0, err
+	}
+	return f.File.Size()
+}
+
+// ReadAt implements [io.ReaderAt]. A read that fails has some of the bytes.
+func (f unreadableFile) ReadAt(b []byte, at int64) (int, error) {
+	if err := f.disk.fails(); err != nil {
+		n, _ := f.File.ReadAt(b, at)
+		return n / 2, err
+	}
+	return f.File.ReadAt(b, at)
+}
+
+// readsFail has each look at a disk fail once while a journal is opened and read. The journal is
+// refused for that reason, unless it got what it needed; no file is changed by the refusal, and
+// the next process finds everything. The files of the second journal are damaged, which no
+// failed read may hide.
+func readsFail(t testing.TB) {
+	o := journal.Options{Segment: 700}
+	whole := disktest.New()
+	want := sample(t, whole, o.Segment, 36, 15)
+	last := slices.Max(files(whole, "log-"))
+	damaged := disktest.Of(changed(whole.Files(), last, func(b []byte) []byte {
+		b[50] ^= 1
+		return b
+	}))
+	for _, d := range []*disktest.Disk{whole, damaged} {
+		refused := 0
+		for looks, left := 0, -1; left < 0; looks++ {
+			bad := &unreadable{disktest.Of(d.Files()), looks}
+			var got []string
+			j, err := journal.OpenOn(bad, o)
+			if err != nil {
+				require.Equal(t, d.Files(), bad.Files(), "look %d: a refusal changes nothing", looks)
+			} else {
+				got, err = content(j)
+			}
+			switch left = bad.left; {
+			case d == damaged:
+				require.Error(t, err, "look %d: the damage is hidden", looks)
+				continue
+			case err != nil:
+				require.ErrorIs(t, err, errUnread, "look %d", looks)
+				refused++
+				got, err = read(bad.Files())
+			}
+			require.NoError(t, err, "look %d", looks)
+			require.Equal(t, want, got, "look %d", looks)
+		}
+		require.True(t, d == damaged || refused > 10)
+	}
+}
+
+// What cannot be read is not missing.
+func TestAFailedReadIsNoEnd(t *testing.T) { readsFail(t) }
