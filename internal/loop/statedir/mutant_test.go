@@ -20,6 +20,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AssignedStaysLocked":  refusedIsFree,
 		"StateDiscardsAnother": stateIsThatOfItsModel,
 		"MembersOfTheRefused":  stateIsThatOfItsModel,
+		"StateReleasedEarly":   rivalGoesOn,
 		"OlderEpochAccepted":   olderCopies,
 		"PhaseNotNoted":        olderCopies,
 		"OlderStateAccepted":   olderCopies,
