@@ -106,6 +106,38 @@ func closesFull(t *testing.T) (untold string) {
 
 func TestAnOperationThatIsNotOnTheDiskIsTold(t *testing.T) { require.Empty(t, closesFull(t)) }
 
+// breaks has the flush of the last operation fail, and returns what the engine makes of that if
+// it does not end.
+func breaks(t *testing.T) (goesOn string) {
+	synctest.Test(t, func(t *testing.T) {
+		h, disk := new(hub), disktest.New()
+		ctx, stop := context.WithCancel(t.Context())
+		m := &member{app: &words{}, group: h.join(1), err: make(chan error, 1)}
+		e, failed := New(replica.Config{}, m.group, m.app, storeOn(t, disk, m.app), nil, nil)
+		require.NoError(t, failed)
+		m.Engine = e
+		go func() { m.err <- e.Run(ctx) }()
+		h.view(m.group)
+		synctest.Wait()
+		broken := errors.New("input/output error")
+		disk.FailSync(broken)
+		m.submit(t, "one")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(m.err) == 0 {
+			goesOn = "it waits for other operations"
+		}
+		stop()
+		if err := <-m.err; goesOn == "" && !errors.Is(err, broken) {
+			goesOn = err.Error()
+		}
+	})
+	return goesOn
+}
+
+// Nobody else may come who would notice, and a caller waits for the disk.
+func TestANodeEndsWithItsDisk(t *testing.T) { require.Empty(t, breaks(t)) }
+
 // fills has the disk of a node without room, and then with room again. Meanwhile the node takes
 // no operations, and its status says why.
 func fills(t *testing.T) (wrong string) {

@@ -66,6 +66,7 @@ func TestEndsNoticeEarlierStays(t *testing.T)          { wrongly(t, "EarlierStay
 func TestEndsNoticeEndUndistributed(t *testing.T)      { wrongly(t, "EndUndistributed", goesOver) }
 func TestEndsNoticeRestoresUncounted(t *testing.T)     { wrongly(t, "RestoresUncounted", goesOver) }
 func TestEndsNoticeStorageEndUntold(t *testing.T)      { wrongly(t, "StorageEndUntold", closesFull) }
+func TestNodesNoticeStorageFailsUnseen(t *testing.T)   { wrongly(t, "StorageFailsUnseen", breaks) }
 func TestStatusNoticesStorageFullAccepts(t *testing.T) { wrongly(t, "StorageFullAccepts", fills) }
 
 func TestBehindNoticesReplayWaitsOn(t *testing.T) { wrongly(t, "ReplayWaitsOn", miscounted) }
