@@ -49,6 +49,9 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalUnmarked":            marksOnce,
 		"JournalFaultyReadIsTheEnd":  readsFail,
 		"JournalTailUnread":          readsFail,
+		"JournalListCutShort":        readsFail,
+		"SystemListCutShort":         systemRefuses,
+		"SystemFullIsAFault":         fullSystem,
 		"JournalFlushUnasked":        systemRefuses,
 		"JournalQuotaIsAFault":       fullSystem,
 	})

@@ -22,13 +22,15 @@ func open(t testing.TB, name string) *os.File {
 	return f
 }
 
-// systemRefuses asks for what no system does with its files. One that was never asked would not
-// refuse.
+// systemRefuses asks for what no system does with these files. One that was never asked would
+// not refuse.
 func systemRefuses(t testing.TB) {
 	null := journal.SystemFile(open(t, os.DevNull))
 	require.ErrorIs(t, null.Sync(), syscall.EINVAL)
 	require.ErrorIs(t, null.Allocate(1), syscall.ENODEV)
 	require.ErrorIs(t, journal.System("/proc").Sync(), syscall.EINVAL)
+	_, err := journal.System(os.DevNull).List()
+	require.ErrorIs(t, err, syscall.ENOTDIR)
 }
 
 // Tests of all else have a disk in memory.

@@ -1,11 +1,15 @@
 package replica
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
 )
 
 // joining begins the transfer of a state of 10,000 bytes, for which operations wait at the
@@ -56,3 +60,62 @@ func waitsInFiles(t testing.TB) {
 }
 
 func TestAsMuchMayWaitAsTheSnapshotHas(t *testing.T) { waitsInFiles(t) }
+
+// unread is bytes of which those from a place on cannot be read.
+type unread struct {
+	Memory
+	from int64
+}
+
+var errUnread = errors.New("input/output error")
+
+// ReadAt implements [io.ReaderAt].
+func (u *unread) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) <= u.from {
+		return u.Memory.ReadAt(p, off)
+	}
+	n, _ := u.Memory.ReadAt(p[:max(0, u.from-off)], off)
+	return n, errUnread
+}
+
+// readsFail has operations wait in bytes of which fewer and fewer can be read. Those before the
+// fault are applied in turn, and no others, and the fault is told.
+func readsFail(t testing.TB) {
+	var waiting []broadcast.Delivery
+	for i := range uint64(10) {
+		waiting = append(waiting, broadcast.Delivery{ID: broadcast.ID{Sender: 2, Sequence: i + 1}, Position: i + 1, Payload: make([]byte, i*7)})
+	}
+	for from, size := 0, 1; from <= size; from++ {
+		cfg := (&Config{ChunkBytes: 300, NewBytes: func() Bytes { return &unread{from: int64(from)} }}).WithDefaults()
+		b := new(backlog)
+		for i := range waiting {
+			b.add(&waiting[i], &cfg)
+		}
+		size = b.size
+		require.NotEmpty(t, b.tail)
+		var applied []broadcast.Delivery
+		var fault error
+		for e, err := range (&Replay{from: b}).Effects() {
+			if fault = err; err == nil {
+				applied = append(applied, e.Delivery)
+			}
+		}
+		require.True(t, slices.EqualFunc(applied, waiting[:len(applied)], func(a, b broadcast.Delivery) bool {
+			return a.ID == b.ID && a.Position == b.Position && len(a.Payload) == len(b.Payload)
+		}), "%d of %d bytes", from, size)
+		if from == size {
+			require.NoError(t, fault)
+			require.Len(t, applied, len(waiting))
+			continue
+		}
+		require.ErrorContains(t, fault, errUnread.Error(), "%d of %d bytes", from, size)
+
+		content := &Content{bytes: b.bytes, size: uint64(size)}
+		piece := Effect{Kind: Broadcast, Piece: &Piece{content, 0, size}}
+		_, err := piece.Message()
+		require.ErrorIs(t, err, errUnread, "a piece for others")
+	}
+}
+
+// What cannot be read of the operations that wait, or of a state, is told and not left out.
+func TestAFailedReadIsNoEnd(t *testing.T) { readsFail(t) }

@@ -103,4 +103,8 @@ var notices = map[string]func(testing.TB){
 	"EraReplacedEarly":  replacedOnceSettled,
 
 	"ReplicaReadyOfAnyView": foreignWords,
+
+	"BacklogCutOff": readsFail,
+	"BacklogUnread": readsFail,
+	"PieceUnread":   readsFail,
 }
