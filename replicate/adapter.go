@@ -77,6 +77,7 @@ func readSessions(r io.Reader) (*session.Table, error) {
 // Merge implements [engine.Application].
 func (a *adapter) Merge(branches []replica.Branch) error {
 	list := make([]Branch, len(branches))
+	readers := make([]*replica.Reader, len(branches))
 	tables := make([]*session.Table, len(branches))
 	for i, b := range branches {
 		r := b.State.Reader()
@@ -84,10 +85,18 @@ func (a *adapter) Merge(branches []replica.Branch) error {
 		if tables[i], err = readSessions(r); err != nil {
 			return err
 		}
-		list[i] = Branch{Members: b.Members, State: r}
+		list[i], readers[i] = Branch{Members: b.Members, State: r}, r
 	}
 	a.sessions = session.Merge(limits, tables)
-	return a.app.(Merger).Merge(list)
+	if err := a.app.(Merger).Merge(list); err != nil {
+		return err
+	}
+	for _, r := range readers {
+		if err := r.Err(); err != nil { // the application need not pass it on
+			return err
+		}
+	}
+	return nil
 }
 
 // Hash implements [engine.Hasher].

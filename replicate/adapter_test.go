@@ -3,6 +3,7 @@ package replicate
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"testing"
 
@@ -101,3 +102,39 @@ func damagedSessionsAreRefused(t testing.TB) {
 
 // A state whose sessions cannot be read is neither taken nor merged.
 func TestDamagedSessionsAreRefused(t *testing.T) { damagedSessionsAreRefused(t) }
+
+// trusting is an application that takes every error of a read for the end.
+type trusting struct{ silent }
+
+func (*trusting) Merge(branches []Branch) error {
+	for _, b := range branches {
+		_, _ = io.Copy(io.Discard, b.State)
+	}
+	return nil
+}
+
+// cut is bytes that cannot be read to their end.
+type cut struct{ replica.Memory }
+
+var errUnread = errors.New("input/output error")
+
+// ReadAt implements [io.ReaderAt].
+func (c *cut) ReadAt(p []byte, off int64) (int, error) {
+	n, _ := c.Memory.ReadAt(p, off)
+	return max(0, n-1), errUnread
+}
+
+// branchUnread merges two states, of which one cannot be read behind its sessions.
+func branchUnread(t testing.TB) {
+	whole := append(make([]byte, 4), "state"...) // without sessions
+	cfg := replica.Config{NewBytes: func() replica.Bytes { return new(cut) }}.WithDefaults()
+	unread := cfg.NewContent()
+	_, err := unread.Write(whole)
+	require.NoError(t, err)
+	a := newAdapter(&trusting{})
+	require.NoError(t, a.Merge([]replica.Branch{{State: content(t, whole)}, {State: content(t, whole)}}))
+	require.ErrorIs(t, a.Merge([]replica.Branch{{State: unread}, {State: content(t, whole)}}), errUnread)
+}
+
+// The application need not pass on why it could not read.
+func TestABranchThatCannotBeReadIsNotMerged(t *testing.T) { branchUnread(t) }

@@ -21,6 +21,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SessionsUncompared":   sessionsAreCompared,
 		"SessionUnrecognized":  attemptsAreRecognized,
 		"SessionsUnreadMerged": damagedSessionsAreRefused,
+		"BranchUnread":         branchUnread,
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 // Bytes keeps the bytes of one snapshot, in memory or in a file.
 type Bytes interface {
+	// ReadAt says io.EOF only behind all that was appended.
 	io.ReaderAt
 	// Append adds bytes at the end. After an error there are as many as before.
 	Append(p []byte) error
@@ -73,10 +74,29 @@ func (c *Content) Digest() (d Digest) {
 // readerBytes is the size of the reads of a Content.
 const readerBytes = 64 << 10
 
-// Reader reads all bytes.
-func (c *Content) Reader() io.Reader {
-	return bufio.NewReaderSize(io.NewSectionReader(c.bytes, 0, int64(c.size)), readerBytes)
+// Reader returns a reader of all bytes.
+func (c *Content) Reader() *Reader {
+	return &Reader{r: bufio.NewReaderSize(io.NewSectionReader(c.bytes, 0, int64(c.size)), readerBytes)}
 }
+
+// A Reader reads a Content, and knows whether it could: an application may take a fault for
+// the end.
+type Reader struct {
+	r   *bufio.Reader
+	err error
+}
+
+// Read implements [io.Reader].
+func (r *Reader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
+}
+
+// Err returns why a read has failed, or nil.
+func (r *Reader) Err() error { return r.err }
 
 // Piece is a part of a snapshot that travels in one message.
 type Piece struct {

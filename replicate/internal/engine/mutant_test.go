@@ -20,6 +20,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StorePositionsTruncated": places,
 		"OutcomesPrunedEarly":     everyCallerHears,
 		"SpoolHasGaps":            spoolsOn,
+		"SpoolCutOff":             spoolCutOff,
 		"SnapshotUnlimited":       snapshotsAreLimited,
 		"SpoolStays":              leavesNothing,
 		"OutcomesRunOn":           forgetsWhole,
@@ -66,6 +67,7 @@ func TestEndsNoticeEarlierStays(t *testing.T)          { wrongly(t, "EarlierStay
 func TestEndsNoticeEndUndistributed(t *testing.T)      { wrongly(t, "EndUndistributed", goesOver) }
 func TestEndsNoticeRestoresUncounted(t *testing.T)     { wrongly(t, "RestoresUncounted", goesOver) }
 func TestEndsNoticeStorageEndUntold(t *testing.T)      { wrongly(t, "StorageEndUntold", closesFull) }
+func TestSpoolsNoticeStateUnread(t *testing.T)         { wrongly(t, "StateUnread", stateUnread) }
 func TestNodesNoticeStorageFailsUnseen(t *testing.T)   { wrongly(t, "StorageFailsUnseen", breaks) }
 func TestStatusNoticesStorageFullAccepts(t *testing.T) { wrongly(t, "StorageFullAccepts", fills) }
 

@@ -211,7 +211,11 @@ func (e *Engine) restore(state *replica.Content) error {
 	e.appMu.lock()
 	defer e.appMu.unlock()
 	e.restores++
-	return e.app.Load(state.Reader())
+	r := state.Reader()
+	if err := e.app.Load(r); err != nil {
+		return err
+	}
+	return r.Err() // the application need not pass on why it could not read
 }
 
 func (e *Engine) merge(branches []replica.Branch) error {

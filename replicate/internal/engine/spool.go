@@ -101,5 +101,12 @@ func (b *spooled) ReadAt(p []byte, off int64) (int, error) {
 	if b.file == nil {
 		return b.memory.ReadAt(p, off)
 	}
-	return b.file.ReadAt(p, off)
+	n, err := b.file.ReadAt(p, off)
+	if err == io.EOF && off+int64(n) < b.size {
+		err = io.ErrUnexpectedEOF // the file has lost its end
+	}
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("replicate: Spool: %w", err)
+	}
+	return n, err
 }

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -9,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/replica"
 )
 
 func TestALargeSnapshotIsInAFile(t *testing.T) {
@@ -83,6 +87,65 @@ func spoolsOn(t testing.TB) {
 }
 
 func TestASpoolGoesOnAfterAFault(t *testing.T) { spoolsOn(t) }
+
+// spoolCutOff has the file of a spool lose bytes at its end. A reader does not take the rest for all.
+func spoolCutOff(t testing.TB) {
+	b := NewSpool(t.TempDir(), 1).NewBytes().(*spooled)
+	require.NoError(t, b.Append([]byte("begin ")))
+	require.NoError(t, b.Append([]byte("end")))
+	f := b.file.(*os.File)
+	for size := 9; size >= 0; size-- {
+		require.NoError(t, f.Truncate(int64(size)))
+		got, err := io.ReadAll(io.NewSectionReader(b, 0, 9))
+		require.Equal(t, "begin end"[:size], string(got))
+		if size == 9 {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.ErrorContains(t, err, "replicate: Spool: ")
+	}
+	discard(f)
+}
+
+func TestASpoolThatIsCutOffIsNoWholeOne(t *testing.T) { spoolCutOff(t) }
+
+// faulty is the bytes of a state that cannot be read to its end.
+type faulty struct{ replica.Memory }
+
+var errUnread = errors.New("input/output error")
+
+// ReadAt implements [io.ReaderAt].
+func (f *faulty) ReadAt(p []byte, off int64) (int, error) {
+	n, _ := f.Memory.ReadAt(p[:min(int64(len(p)), max(0, 7-off))], off)
+	return n, errUnread
+}
+
+// trusting is an application that takes every error of a read for the end.
+type trusting struct{ *words }
+
+func (w trusting) Load(r io.Reader) error {
+	w.list, _ = wordsIn(r)
+	return nil
+}
+
+// stateUnread gives an application a state of which a part cannot be read, and returns what the engine
+// makes of it if it does not fail.
+func stateUnread(t *testing.T) (goesOn string) {
+	cfg := replica.Config{NewBytes: func() replica.Bytes { return new(faulty) }}.WithDefaults()
+	state := cfg.NewContent()
+	_, err := state.Write([]byte("one two three"))
+	require.NoError(t, err)
+	app := trusting{&words{}}
+	e := &Engine{app: app, appMu: newGate()}
+	if err := e.restore(state); !errors.Is(err, errUnread) {
+		goesOn = fmt.Sprintf("%v: %v", app.list, err)
+	}
+	return goesOn
+}
+
+// The application need not pass on why it could not read.
+func TestAStateThatCannotBeReadIsNoState(t *testing.T) { require.Empty(t, stateUnread(t)) }
 
 func TestASpoolNamesItsDirectory(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
