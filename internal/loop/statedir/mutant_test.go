@@ -24,6 +24,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"OlderEpochAccepted":   olderCopies,
 		"PhaseNotNoted":        olderCopies,
 		"OlderStateAccepted":   olderCopies,
+		"FewerViewsAccepted":   olderCopies,
 		"CountersUnnoted":      olderCopies,
 		"CountersNotedLate":    countersAreTheLatest,
 		"AcceptedEpochUnnoted": acceptedIsNoted,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/timed"
 )
 
 func messageID(sequence uint64) broadcast.ID {
@@ -145,3 +146,43 @@ func everyCallerHears(t testing.TB) {
 }
 
 func TestEveryCallerHears(t *testing.T) { everyCallerHears(t) }
+
+// rangesAreLost loses a range of the messages of one incarnation and class. Those who wait for
+// them hear of it, and those who are just sending one, and nobody else.
+func rangesAreLost(t testing.TB) {
+	lost := messageID(4)
+	from := uint64(2)
+	for _, early := range []bool{true, false} {
+		var o Outcomes
+		var calls []uint64
+		var ids []broadcast.ID
+		for _, boot := range []timed.BootID{lost.Boot - 1, lost.Boot, lost.Boot + 1} {
+			for _, class := range []broadcast.Class{broadcast.ClassOrdered, broadcast.ClassUnordered} {
+				for sequence := range uint64(6) {
+					ids = append(ids, broadcast.ID{Sender: lost.Sender, Boot: boot, Class: class, Sequence: sequence})
+					calls = append(calls, o.Sending())
+				}
+			}
+		}
+		if early {
+			o.lose(lost, from)
+		}
+		waits := map[broadcast.ID]*Wait{}
+		for i, id := range ids {
+			waits[id] = o.Sent(calls[i], id, nil, nil)
+		}
+		if !early {
+			o.lose(lost, from)
+		}
+		for id, w := range waits {
+			told := 0
+			if id.Boot == lost.Boot && id.Class == lost.Class && from <= id.Sequence && id.Sequence <= lost.Sequence {
+				told = 1
+			}
+			require.Len(t, w.Verdict, told, "%v", id)
+			require.Equal(t, told == 0, o.Forget(id), "%v", id)
+		}
+	}
+}
+
+func TestOnlyWhatIsLostIsLost(t *testing.T) { rangesAreLost(t) }

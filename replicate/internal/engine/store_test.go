@@ -29,6 +29,9 @@ type keeper struct {
 	place replica.Place
 	views uint64
 	words int
+	// position is that of the last operation, and flushed says that the view is over.
+	position uint64
+	flushed  bool
 	// was is what the state was at each place, since the last start.
 	was map[string]string
 	// order are those places, and at the numbers of them by view and position.
@@ -45,10 +48,11 @@ func (k *keeper) base() []broadcast.Mark {
 	return broadcast.AddMark(slices.Clone(k.place.Ordered), absent)
 }
 
+// note notes what the state is at a place.
 func (k *keeper) note() {
 	k.was[describe(&k.place)] = strings.Join(k.app.list, " ")
 	k.order = append(k.order, describe(&k.place))
-	k.at[replica.Point{View: k.place.View, Position: k.place.Position}] = len(k.order) - 1
+	k.at[replica.Point{View: k.place.View, Position: k.position}] = len(k.order) - 1
 }
 
 // step does what a replica may tell the application to do.
@@ -71,16 +75,21 @@ func (k *keeper) step() error {
 			return nil
 		}
 		k.words++
-		d := broadcast.Delivery{ID: messageID(uint64(k.words)), Position: k.place.Position + 1 + uint64(k.r.IntN(3)), Payload: fmt.Appendf(nil, "w%d", k.words)}
+		k.position += 1 + uint64(k.r.IntN(3))
+		k.flushed = k.flushed || k.r.IntN(10) == 0
+		d := broadcast.Delivery{ID: messageID(uint64(k.words)), Position: k.position, Flushed: k.flushed, Payload: fmt.Appendf(nil, "w%d", k.words)}
 		if err := k.store.apply(ctx, &d, replica.Point{View: k.place.View, Position: d.Position}); err != nil {
 			return err
 		}
 		k.app.Apply(d)
-		k.place.Position = d.Position
+		if k.place.Position = d.Position; d.Flushed { // the operation names the state
+			k.place.Lineage, k.place.Position = k.store.keeper.Place().Lineage, 0
+		}
 		k.place.Ordered = broadcast.AddMark(k.place.Ordered, broadcast.Mark{Node: d.Sender, Boot: d.Boot, Sequence: d.Sequence})
 		k.note()
 		return k.store.compact(ctx)
 	}
+	k.position, k.flushed = k.place.Position, false
 	k.note()
 	p := k.place
 	p.Ordered = slices.Clone(p.Ordered)
@@ -129,6 +138,7 @@ func keepsPlaces(t testing.TB, seeds uint64) (found int) {
 			}
 			k.place, k.order, sure = *store.keeper.Place(), nil, ""
 			k.place.Ordered = store.Ordered()
+			k.position, k.flushed = k.place.Position, false
 			k.at = map[replica.Point]int{}
 			k.was = map[string]string{}
 			k.note()
