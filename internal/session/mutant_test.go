@@ -30,5 +30,7 @@ func TestMutantsAreKilled(t *testing.T) {
 
 		"SessionExpiryForgotten": likeNaive,
 		"SessionMergeShrinks":    likeNaive,
+
+		"SessionSumsTheBeginning": everyByteCounts,
 	})
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -279,3 +280,22 @@ func countsOn(t testing.TB) {
 }
 
 func TestAMergedStateCountsOn(t *testing.T) { countsOn(t) }
+
+// everyByteCounts changes one byte of commands of many lengths, or leaves the last one out. An
+// attempt with such a command is another operation, and does not get the result of the first.
+func everyByteCounts(t testing.TB) {
+	for _, length := range []int{1, 8, 63, 64, 65, 255, 256, 1000, 70_000} {
+		command := bytes.Repeat([]byte{'x'}, length)
+		sum := Sum(command)
+		require.NotEqual(t, sum, Sum(command[1:]), "%d bytes", length)
+		for at := 0; at < length; at += 1 + length/100 {
+			for _, i := range []int{at, length - 1 - at} {
+				command[i]++
+				require.NotEqual(t, sum, Sum(command), "byte %d of %d", i, length)
+				command[i]--
+			}
+		}
+	}
+}
+
+func TestCommandsDifferInAnyByte(t *testing.T) { everyByteCounts(t) }
