@@ -49,6 +49,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalUnmarked":            marksOnce,
 		"JournalFaultyReadIsTheEnd":  readsFail,
 		"JournalTailUnread":          readsFail,
+		"JournalPieceUnchecked":      piecesAreChecked,
 		"JournalListCutShort":        readsFail,
 		"SystemListCutShort":         systemRefuses,
 		"SystemFullIsAFault":         fullSystem,

@@ -2,7 +2,9 @@ package journal_test
 
 import (
 	"errors"
+	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -108,3 +110,37 @@ func readsFail(t testing.TB) {
 
 // What cannot be read is not missing.
 func TestAFailedReadIsNoEnd(t *testing.T) { readsFail(t) }
+
+// piecesAreChecked damages a snapshot of several pieces in one place after the other. What a reader
+// gets of it before it hears of the damage is what was written: an application parses it.
+func piecesAreChecked(t testing.TB) {
+	d, o := disktest.New(), journal.Options{Segment: 1 << 12}
+	j, err := journal.OpenOn(d, o)
+	require.NoError(t, err)
+	require.NoError(t, appendOne(j, 1, 9))
+	want := strings.Repeat("0123456789abcde", 12_000)
+	s, err := j.NewSnapshot(1)
+	require.NoError(t, err)
+	_, err = s.Write([]byte(want))
+	require.NoError(t, err)
+	require.NoError(t, s.Commit())
+	require.NoError(t, j.Close())
+	name := files(d, "snapshot-")[0]
+	damaged := 0
+	for at := 40; at < len(d.Files()[name]); at += 4999 {
+		j, err := journal.OpenOn(disktest.Of(changed(d.Files(), name, func(b []byte) []byte {
+			b[at] ^= 1
+			return b
+		})), o)
+		require.NoError(t, err, "the content is not read yet")
+		_, r, err := j.Snapshot()
+		require.NoError(t, err)
+		got, err := io.ReadAll(r)
+		require.ErrorAs(t, err, new(*journal.DamagedError), "byte %d", at)
+		require.True(t, strings.HasPrefix(want, string(got)), "byte %d", at)
+		damaged++
+	}
+	require.Greater(t, damaged, 30)
+}
+
+func TestNoPieceIsReadUnchecked(t *testing.T) { piecesAreChecked(t) }
