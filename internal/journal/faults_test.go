@@ -1,0 +1,225 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/race"
+)
+
+// flaky is a disk of which one call fails that changes something, and those after it succeed.
+type flaky struct {
+	*disktest.Disk
+	left  int // such calls before it; negative: it has failed
+	fault error
+}
+
+// fails reports the fault of a call, which may be for lack of room or not.
+func (d *flaky) fails(room bool) error {
+	if d.left--; d.left == -1 && (room || !errors.Is(d.fault, journal.ErrFull)) {
+		return d.fault
+	}
+	return nil
+}
+
+// either does something unless the call fails.
+func (d *flaky) either(room bool, do func() error) error {
+	if err := d.fails(room); err != nil {
+		return err
+	}
+	return do()
+}
+
+// The methods implement [journal.Disk] and [journal.File].
+
+func (d *flaky) Create(name string) (f journal.File, err error) {
+	err = d.either(true, func() error { f, err = d.Disk.Create(name); return err })
+	return flakyFile{f, d}, err
+}
+
+func (d *flaky) Open(name string) (journal.File, error) {
+	f, err := d.Disk.Open(name)
+	return flakyFile{f, d}, err
+}
+
+func (d *flaky) Rename(from, to string) error {
+	return d.either(true, func() error { return d.Disk.Rename(from, to) })
+}
+
+func (d *flaky) Remove(name string) error {
+	return d.either(false, func() error { return d.Disk.Remove(name) })
+}
+
+func (d *flaky) Sync() error { return d.either(false, d.Disk.Sync) }
+
+type flakyFile struct {
+	journal.File
+	disk *flaky
+}
+
+// WriteAt writes a half if it fails.
+func (f flakyFile) WriteAt(b []byte, at int64) (int, error) {
+	if err := f.disk.fails(true); err != nil {
+		n, _ := f.File.WriteAt(b[:len(b)/2], at)
+		return n, err
+	}
+	return f.File.WriteAt(b, at)
+}
+
+func (f flakyFile) Truncate(size int64) error {
+	return f.disk.either(false, func() error { return f.File.Truncate(size) })
+}
+
+func (f flakyFile) Allocate(size int64) error {
+	return f.disk.either(true, func() error { return f.File.Allocate(size) })
+}
+
+func (f flakyFile) Sync() error { return f.disk.either(false, f.File.Sync) }
+
+// flakyUser keeps records on a flaky disk: after a fault it opens the journal again, and without
+// room it tries again.
+type flakyUser struct {
+	t    testing.TB
+	disk *flaky
+	j    *journal.Journal
+	all  []string // on the disk, as was reported
+}
+
+var flakyOptions = journal.Options{Segment: 400, ID: 1}
+
+// open opens the journal, which has all that was reported, and perhaps what was being written.
+func (u *flakyUser) open(maybe ...string) {
+	var err error
+	if u.j, err = journal.OpenOn(u.disk, flakyOptions); err != nil {
+		require.ErrorIs(u.t, err, u.disk.fault)
+		u.j, err = journal.OpenOn(u.disk, flakyOptions)
+	}
+	require.NoError(u.t, err, "after a call that failed once")
+	got, err := content(u.j)
+	require.NoError(u.t, err)
+	if len(got) > len(u.all) {
+		u.all = append(u.all, maybe...)
+	}
+	require.Equal(u.t, u.all, got)
+}
+
+// try does something until it has been done, or has failed for good.
+func (u *flakyUser) try(do func() error) (done bool) {
+	err := do()
+	if errors.Is(err, journal.ErrFull) {
+		err = do()
+	}
+	if err != nil {
+		require.ErrorIs(u.t, err, u.disk.fault)
+		_ = u.j.Close()
+	}
+	return err == nil
+}
+
+// snapshot writes a snapshot, unless there is one of all records.
+func (u *flakyUser) snapshot() error {
+	number, r, err := u.j.Snapshot()
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		require.NoError(u.t, r.Close())
+	}
+	if number == uint64(len(u.all)) {
+		return nil
+	}
+	return writeSnapshot(u.j, u.all)
+}
+
+// killed ends the process after so many calls in which it writes a snapshot and a record, or before
+// the record is flushed. The next process opens the journal.
+func (u *flakyUser) killed(after int, unflushed bool, record string) {
+	if unflushed {
+		u.disk.FailSync(disktest.ErrPower)
+	} else {
+		u.disk.FailAfter(after)
+		_ = u.snapshot()
+	}
+	var b journal.Batch
+	b.Add([]byte(record))
+	if u.j.Append(&b) == nil {
+		u.all = append(u.all, record)
+	}
+	u.disk.FailAfter(-1)
+	u.disk.FailSync(nil)
+	u.open(record)
+}
+
+// survives has the power fail.
+func (u *flakyUser) survives() {
+	for seed := range uint64(3) {
+		j, err := journal.OpenOn(u.disk.Survivor(rand.New(rand.NewPCG(seed, 0))), flakyOptions)
+		require.NoError(u.t, err)
+		got, err := content(j)
+		require.NoError(u.t, err)
+		require.Equal(u.t, u.all, got)
+	}
+}
+
+// beforeFlush is the round in which the process is killed before it flushes a record. In the
+// rounds before, that is at each call of a snapshot.
+const beforeFlush = 3
+
+// play keeps records, and is killed behind every fourth of them.
+func (u *flakyUser) play(round int) {
+	u.open()
+	for step := range 16 {
+		record := fmt.Sprintf("%d %s\n", step, strings.Repeat("x", 80))
+		var b journal.Batch
+		b.Add([]byte(record))
+		if u.try(func() error { return u.j.Append(&b) }) {
+			u.all = append(u.all, record)
+		} else {
+			u.open(record)
+		}
+		if step%3 == 0 {
+			u.j.Mark()
+		}
+		switch {
+		case step%4 == 3:
+			u.killed(round*4+step/4, round == beforeFlush, fmt.Sprintf("killed %d\n", step))
+		case step%5 == 4 && !u.try(u.snapshot):
+			u.open()
+		}
+		u.survives()
+	}
+}
+
+// eachCallFails has each call that changes something fail once in rounds, also those of a start.
+func eachCallFails(t testing.TB, rounds ...int) {
+	for _, fault := range []error{errors.New("input/output error"), journal.ErrFull} {
+		for _, round := range rounds {
+			calls := 0
+			for left := -1; left < 0; calls++ {
+				u := &flakyUser{t: t, disk: &flaky{disktest.New(), calls, fault}}
+				u.play(round)
+				left = u.disk.left
+			}
+			require.Greater(t, calls, 50)
+		}
+	}
+}
+
+func oneCallFails(t testing.TB)    { eachCallFails(t, 0) }
+func oneFailsAtStart(t testing.TB) { eachCallFails(t, beforeFlush) }
+
+// A call that fails once costs nothing that was reported, whatever it was for.
+func TestOneFailedCallLosesNothing(t *testing.T) {
+	oneCallFails(t)
+	oneFailsAtStart(t)
+	if !testing.Short() && !race.Enabled {
+		eachCallFails(t, 1, 2)
+	}
+}
