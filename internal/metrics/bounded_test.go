@@ -32,7 +32,7 @@ var (
 func TestLabelsAreBounded(t *testing.T) {
 	n := startNode(t, 1)
 	m := New(t.Context(), n, Sources{Store: func() Store { return Store{} }, Handlers: func() Handlers { return Handlers{} }, Traffic: func() Traffic { return Traffic{} }})
-	for _, c := range append(newEvents().all(), &state{}) {
+	for _, c := range append(newEvents(nil).all(), &state{}) {
 		described := make(chan *prometheus.Desc, 100)
 		c.Describe(described)
 		close(described)

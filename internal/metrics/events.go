@@ -8,6 +8,8 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/membership"
 )
 
 // events counts the events of a node, and measures the times between some of them.
@@ -23,7 +25,9 @@ type events struct {
 	noView, noLeader time.Time // since when; zero if there is one, or has been none yet
 }
 
-func newEvents() *events {
+// newEvents returns counters that begin with 0, because a query sees no increase in a series
+// that begins with its first event. What the node does not know of is counted as it comes.
+func newEvents(kinds []string) *events {
 	count := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 	}
@@ -31,7 +35,7 @@ func newEvents() *events {
 		return prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help,
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 17)})
 	}
-	return &events{
+	c := &events{
 		kinds:     count("events_total", "Events of the node.", "kind"),
 		elections: count("elections_won_total", "How often the node began to lead.", "scope"),
 		lost:      count("leads_lost_total", "How often the node stopped leading.", "scope", "reason"),
@@ -41,6 +45,21 @@ func newEvents() *events {
 		withoutView:   times("without_fresh_view_seconds", "Times without an up-to-date view, from the end of one to the beginning of the next."),
 		withoutLeader: times("without_leader_seconds", "Times without a leader, from the event that there is none to the next leader."),
 	}
+	for _, kind := range kinds {
+		if kind != (event.Missed{}).Kind() { // has a counter of its own
+			c.kinds.WithLabelValues(kind)
+		}
+	}
+	for _, global := range []bool{false, true} {
+		c.elections.WithLabelValues(scope(global))
+		for r := leader.NoReason + 1; r <= leader.NoQuorum; r++ {
+			c.lost.WithLabelValues(scope(global), r.String())
+		}
+	}
+	for r := membership.NoReason + 1; r <= membership.Distrusted; r++ {
+		c.stale.WithLabelValues(r.String())
+	}
+	return c
 }
 
 func (c *events) all() []prometheus.Collector {

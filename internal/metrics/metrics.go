@@ -41,7 +41,8 @@ type Handlers struct{ Handled, Failed, Dropped uint64 }
 
 // Sources tell what the node itself does not know. A function that is nil tells nothing.
 type Sources struct {
-	Version  string // of the program
+	Version  string   // of the program
+	Kinds    []string // of the events that there can be
 	Traffic  func() Traffic
 	Store    func() Store
 	Handlers func() Handlers
@@ -56,7 +57,7 @@ type Metrics struct {
 // ctx is done.
 func New(ctx context.Context, n *failaware.Node, from Sources) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
-	events := newEvents()
+	events := newEvents(from.Kinds)
 	m.registry.MustRegister(&state{node: n, Sources: from}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(events.all()...)

@@ -19,6 +19,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 )
 
@@ -101,7 +102,7 @@ func TestANodeIsScraped(t *testing.T) {
 func TestEventsAreCounted(t *testing.T) {
 	at := time.Unix(1e9, 0)
 	head := func(after time.Duration) event.Header { return event.Header{Time: at.Add(after)} }
-	c := newEvents()
+	c := newEvents(nil)
 	c.follow(slices.Values([]event.Event{
 		event.ViewFresh{Header: head(0)}, // nothing has ended before
 		event.Elected{Header: head(0)},
@@ -137,6 +138,55 @@ func TestEventsAreCounted(t *testing.T) {
 	}
 }
 
+// What an alert asks for is there before it happens: nothing increases in a series that
+// begins with the first event.
+func TestEventsAreCountedFromTheStart(t *testing.T) {
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Timing: failaware.LAN()})
+	require.NoError(t, err)
+	defer func() { _ = n.Close() }()
+	text := scrape(t, New(t.Context(), n, Sources{Kinds: []string{"clock-fault", "missed"}}).Handler())
+	for series, want := range map[string]string{
+		`failaware_events_total{kind="clock-fault"}`:                            `0`,
+		`failaware_events_total{kind="missed"}`:                                 ``, // has a counter of its own
+		`failaware_elections_won_total{scope="global"}`:                         `0`,
+		`failaware_leads_lost_total{reason="lease expired",scope="local"}`:      `0`,
+		`failaware_leads_lost_total{reason="incarnation ended",scope="global"}`: `0`,
+		`failaware_views_stale_total{reason="leader resigned"}`:                 `0`,
+		`failaware_leads_globally`:                                              ``, // there is no quorum system
+		`failaware_quorum_epoch`:                                                ``,
+	} {
+		require.Equal(t, want, value(text, series), series)
+	}
+	require.NotContains(t, text, `"none"`, "no reason is left out")
+	require.Equal(t, "none", (leader.NoQuorum + 1).String(), "the last reason")
+	require.Equal(t, "none", (membership.Distrusted + 1).String(), "the last reason")
+}
+
+// A node says whether it leads the whole network, and by which quorum system.
+func TestTheGlobalLeadIsScraped(t *testing.T) {
+	system, err := quorum.Parse("majority:1,2,3")
+	require.NoError(t, err)
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Timing: failaware.LAN(), Quorum: system, QuorumEpoch: 4})
+	require.NoError(t, err)
+	defer func() { _ = n.Close() }()
+	m := New(t.Context(), n, Sources{})
+	text := ""
+	require.Eventually(t, func() bool {
+		text = scrape(t, m.Handler())
+		return value(text, "failaware_leads") == "1"
+	}, time.Minute, 10*time.Millisecond)
+	require.Equal(t, "0", value(text, "failaware_leads_globally"), "one node is no majority")
+	require.Equal(t, "4", value(text, "failaware_quorum_epoch"))
+
+	system, err = quorum.Parse("majority:1")
+	require.NoError(t, err)
+	alone, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Timing: failaware.LAN(), Quorum: system})
+	require.NoError(t, err)
+	defer func() { _ = alone.Close() }()
+	m = New(t.Context(), alone, Sources{})
+	require.Eventually(t, func() bool { return value(scrape(t, m.Handler()), "failaware_leads_globally") == "1" }, time.Minute, 10*time.Millisecond)
+}
+
 // name matches the metrics that a page or a rule names.
 var name = regexp.MustCompile(`\bfailaware_[a-z_]+`)
 
@@ -146,7 +196,7 @@ var fullName = regexp.MustCompile(`fqName: "([^"]+)"`)
 // page names all.
 func TestEveryNamedMetricExists(t *testing.T) {
 	all := map[string]bool{}
-	for _, c := range append(newEvents().all(), &state{}) {
+	for _, c := range append(newEvents(nil).all(), &state{}) {
 		described := make(chan *prometheus.Desc, 100)
 		c.Describe(described)
 		close(described)

@@ -33,6 +33,8 @@ var (
 	descLeads     = desc("leads", "Whether the node leads its logical partition.")
 	descLeader    = desc("leader_id", "The id of the leader; 0 means none.")
 	descLease     = desc("leader_lease_seconds", "The longest time that the answer about the leader stays up to date.")
+	descGlobal    = desc("leads_globally", "Whether the node leads the whole network; missing without a quorum system.")
+	descEpoch     = desc("quorum_epoch", "The number of the quorum system in use; missing without one.")
 	descFresh     = desc("view_up_to_date", "Whether the view is up to date.")
 	descMembers   = desc("view_members", "Members of the view that was installed last.")
 	descViewLease = desc("view_lease_seconds", "The longest time that the view stays up to date.")
@@ -75,8 +77,8 @@ var (
 
 // Describe implements [prometheus.Collector].
 func (s *state) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descInfo, descReady, descIncarnation, descAnswered, descLeads, descLeader, descLease, descFresh,
-		descMembers, descViewLease, descSynced, descExternal, descDeviation, descUTC, descPeers, descPeerAlive, descPeerDelay, descPackets,
+	for _, d := range []*prometheus.Desc{descInfo, descReady, descIncarnation, descAnswered, descLeads, descLeader, descLease, descGlobal,
+		descEpoch, descFresh, descMembers, descViewLease, descSynced, descExternal, descDeviation, descUTC, descPeers, descPeerAlive, descPeerDelay, descPackets,
 		descDelays, descLateness, descLatenessMax, descLate, descMoved, descBytes, descDropped, descErrors, descUnsent, descCast, descOther,
 		descMessages, descMessageLen, descAccepting, descBehind, descHeld, descStoreBytes, descApplied, descSubmitted, descStoreEvents, descHandled} {
 		out <- d
@@ -148,6 +150,10 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	}
 	out.gauge(descLeader, float64(leader))
 	out.gauge(descLease, x.Leader.AtMost.Seconds())
+	if e := s.node.Epoch(); e.System != "" {
+		out.yes(descGlobal, s.node.LeadsGlobally())
+		out.gauge(descEpoch, float64(e.Epoch))
+	}
 	out.yes(descFresh, x.View.UpToDate)
 	members := 0
 	if v := x.View.View; v != nil {

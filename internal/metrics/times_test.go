@@ -27,7 +27,7 @@ func TestTimesWithoutALeader(t *testing.T) {
 		"one may be missed":      {[]event.Event{event.LeadLost{Header: at(0)}, event.Missed{Header: at(1)}, event.Elected{Header: at(2)}}, "0", "0"},
 		"a clock that goes back": {[]event.Event{event.LeadLost{Header: at(5)}, event.Elected{Header: at(2)}}, "1", "0"},
 	} {
-		c := newEvents()
+		c := newEvents(nil)
 		c.follow(slices.Values(x.events))
 		m := &Metrics{registry: prometheus.NewRegistry()}
 		m.registry.MustRegister(c.all()...)

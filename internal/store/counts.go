@@ -17,8 +17,15 @@ type Counts struct {
 	Keys, Bytes, Leases, Conflicts int
 	Applied                        uint64            // operations, of all nodes
 	Submitted, Failed              uint64            // by this node: with a result, and without
-	Events                         map[string]uint64 // by the names of their types in package replicate, as in "startedover"
+	Events                         map[string]uint64 // by the names of their types in package replicate, as in "startedover"; all are there
 }
+
+// events has one of each kind.
+var events = []replicate.Event{replicate.AwaitsMemory{}, replicate.Begun{}, replicate.Corrupt{}, replicate.Differs{}, replicate.Discarded{},
+	replicate.Disk{}, replicate.Diverged{}, replicate.Hanging{}, replicate.Merged{}, replicate.Receiving{}, replicate.Recovered{}, replicate.Refused{},
+	replicate.Restored{}, replicate.Settled{}, replicate.StartedOver{}, replicate.StateLost{}, replicate.Stuck{}}
+
+func nameOf(e replicate.Event) string { return strings.ToLower(reflect.TypeOf(e).Name()) }
 
 // counted is what a store counts.
 type counted struct {
@@ -35,7 +42,7 @@ func (s *Store) noteEvent(e replicate.Event) {
 	if c.events == nil {
 		c.events = map[string]uint64{}
 	}
-	c.events[strings.ToLower(reflect.TypeOf(e).Name())]++
+	c.events[nameOf(e)]++
 	c.mu.Unlock()
 	if s.cfg.OnEvent != nil {
 		s.cfg.OnEvent(e)
@@ -51,8 +58,12 @@ func (s *Store) Counts() Counts {
 		sum := s.app.state.Summary()
 		c.Keys, c.Bytes, c.Leases, c.Conflicts = sum.Keys, sum.Bytes, sum.Leases, sum.Conflicts
 	})
+	c.Events = map[string]uint64{}
+	for _, e := range events {
+		c.Events[nameOf(e)] = 0
+	}
 	s.counted.mu.Lock()
 	defer s.counted.mu.Unlock()
-	c.Events = maps.Clone(s.counted.events)
+	maps.Copy(c.Events, s.counted.events)
 	return c
 }
