@@ -3812,7 +3812,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The metrics in Prometheus's text format, or in OpenMetrics' if the request prefers it. */
+            /** @description The metrics in Prometheus's text format. */
             200: {
                 headers: {
                     [name: string]: unknown;

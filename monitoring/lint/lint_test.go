@@ -36,12 +36,15 @@ func rules(t *testing.T) map[string]string {
 	return all
 }
 
-// Every alert has a summary, a description and a severity.
+// Every alert has a summary, a description and a severity, and the page says what to do.
 func TestAlerts(t *testing.T) {
 	groups := parse(t)
+	page, err := os.ReadFile("../../docs/how-to/monitoring.md")
+	require.NoError(t, err)
 	for _, g := range groups.Groups {
 		for _, r := range g.Rules {
 			require.NotEmpty(t, r.Alert)
+			require.Contains(t, string(page), r.Alert)
 			require.NotEmpty(t, r.Annotations["summary"], r.Alert)
 			require.NotEmpty(t, r.Annotations["description"], r.Alert)
 			require.Contains(t, []string{"warning", "critical"}, r.Labels["severity"], r.Alert)
@@ -49,11 +52,19 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// The alerts fire for what they say, and for nothing else.
-func TestAlertsFire(t *testing.T) {
-	all := rules(t)
-	for alert, c := range map[string]struct{ load, want string }{
-		"FailawareSplit": {`
+// situations has for each alert what nodes say, and of what the alert fires.
+var situations = map[string]struct{ load, want string }{
+	"FailawareDown": {`
+  up{job="failaware",instance="a"} 0x20
+  up{job="failaware",instance="b"} 1x20
+  up{job="other",instance="c"} 0x20`, `up{job="failaware",instance="a"} 0`},
+	"FailawareLoopStalled": {`
+  failaware_loop_answered{instance="a"} 0x20
+  failaware_loop_answered{instance="b"} 1x20`, `failaware_loop_answered{instance="a"} 0`},
+	"FailawareClockUnsynchronized": {`
+  failaware_clock_synchronized{instance="a"} 0x20
+  failaware_clock_synchronized{instance="b"} 1x20`, `failaware_clock_synchronized{instance="a"} 0`},
+	"FailawareSplit": {`
   failaware_leads{instance="a"} 1x20
   failaware_leads{instance="b"} 1x20
   failaware_leads{instance="c"} 1x20
@@ -62,26 +73,67 @@ func TestAlertsFire(t *testing.T) {
   failaware_node_info{instance="b",group="g",node="2"} 1x20
   failaware_node_info{instance="c",group="other",node="1"} 1x20
   failaware_node_info{instance="d",group="other",node="2"} 1x20`, `{group="g"} 2`},
-		"FailawareSlowPeer": {`
+	"FailawareSlowPeer": {`
   failaware_peer_packets_total{instance="a",peer="2",speed="fast"} 0+90x100
   failaware_peer_packets_total{instance="a",peer="2",speed="slow"} 0+10x100
   failaware_peer_packets_total{instance="a",peer="3",speed="fast"} 0+100x100
   failaware_peer_packets_total{instance="a",peer="3",speed="slow"} 0x100`, `{instance="a",peer="2"} 0.1`},
-		"FailawareViewStale": {`
+	"FailawareViewStale": {`
   failaware_view_up_to_date{instance="a"} 0x20
   failaware_view_up_to_date{instance="b"} 1x20`, `failaware_view_up_to_date{instance="a"} 0`},
-		"FailawareNoLeader": {`
+	"FailawareNoLeader": {`
   failaware_leader_id{instance="a"} 0x20
   failaware_leader_id{instance="b"} 3x20`, `failaware_leader_id{instance="a"} 0`},
-		"FailawareProcessLate": {`
+	"FailawareProcessLate": {`
   failaware_loop_late_total{instance="a"} 0+2x100
   failaware_loop_lateness_seconds_count{instance="a"} 0+100x100
   failaware_loop_late_total{instance="b"} 0+1x100
   failaware_loop_lateness_seconds_count{instance="b"} 0+1000x100`, `{instance="a"} 0.02`},
-		"FailawareElectionsFlap": {`
+	"FailawareElectionsFlap": {`
   failaware_leads_lost_total{instance="a",reason="lease expired",scope="local"} 0+1x100
+  failaware_leads_lost_total{instance="a",reason="lease expired",scope="global"} 0+1x100
   failaware_leads_lost_total{instance="b",reason="resigned",scope="local"} 0+1x100`, `{instance="a"} 20`},
-	} {
+	"FailawareNoGlobalLeader": {`
+  failaware_leads_globally{instance="a"} 0x20
+  failaware_leads_globally{instance="b"} 0x20
+  failaware_leads_globally{instance="c"} 0x20
+  failaware_leads_globally{instance="d"} 1x20
+  failaware_node_info{instance="a",group="g",node="1"} 1x20
+  failaware_node_info{instance="b",group="g",node="2"} 1x20
+  failaware_node_info{instance="c",group="other",node="1"} 1x20
+  failaware_node_info{instance="d",group="other",node="2"} 1x20
+  failaware_node_info{instance="e",group="none",node="1"} 1x20`, `{group="g"} 0`},
+	"FailawareStoreWaits": {`
+  failaware_store_accepting{instance="a"} 0x20
+  failaware_store_accepting{instance="b"} 1x20`, `failaware_store_accepting{instance="a"} 0`},
+	"FailawareClockFault": {`
+  failaware_events_total{instance="a",kind="clock-fault"} 0x15 1x40
+  failaware_events_total{instance="b",kind="clock-fault"} 0x40`, `{instance="a",kind="clock-fault"} 1`},
+	"FailawareNodeFault": {`
+  failaware_events_total{instance="a",kind="inconsistent"} 0x15 1x40
+  failaware_events_total{instance="a",kind="peer-cloned"} 0x40
+  failaware_events_total{instance="b",kind="view-fresh"} 0x15 1x40`, `{instance="a",kind="inconsistent"} 1`},
+	"FailawareStoreFault": {`
+  failaware_store_events_total{instance="a",kind="diverged"} 0x15 1x40
+  failaware_store_events_total{instance="b",kind="merged"} 0x15 1x40`, `{instance="a",kind="diverged"} 1`},
+	"FailawareHandlersFail": {`
+  failaware_handler_events_total{instance="a",outcome="failed"} 0x15 1x40
+  failaware_handler_events_total{instance="b",outcome="handled"} 0x15 1x40`, `{instance="a",outcome="failed"} 1`},
+	"FailawareForeignPackets": {`
+  failaware_dropped_packets_total{instance="a",reason="key"} 0+60x100
+  failaware_dropped_packets_total{instance="b",reason="unsealed"} 0+60x100
+  failaware_dropped_packets_total{instance="c",reason="foreign"} 0+60x100
+  failaware_dropped_packets_total{instance="d",reason="unaccepted"} 0+60x100
+  failaware_dropped_packets_total{instance="e",reason="key"} 0+1x100`, `{instance="a",reason="key"} 2
+  {instance="b",reason="unsealed"} 2
+  {instance="c",reason="foreign"} 2`},
+}
+
+// The alerts fire for what they say, and for nothing else.
+func TestAlertsFire(t *testing.T) {
+	all := rules(t)
+	require.Len(t, situations, len(all), "every alert has a situation")
+	for alert, c := range situations {
 		t.Run(alert, func(t *testing.T) {
 			require.Contains(t, all, alert)
 			expr := strings.Join(strings.Fields(all[alert]), " ")
