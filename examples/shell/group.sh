@@ -12,6 +12,7 @@ set -eu
 dir=${1:-$(mktemp -d)}
 mkdir -p "$dir"
 cd "$dir"
+dir=$PWD # the nodes are asked from here
 seed=${SEED:-127.0.0.1:7701}
 pids=
 
@@ -31,6 +32,15 @@ stop() {
 trap stop EXIT
 trap 'exit 1' INT TERM
 
+# running ends the script if a node has ended, as where its address is taken.
+running() {
+	for m in 1 2 3; do
+		eval "kill -0 \$pid$m" 2>/dev/null && continue
+		echo "node $m has ended: $(tail -n 1 "n$m.err")" >&2
+		exit 1
+	done
+}
+
 # 1. All nodes have the same --join. The first one listens at that address.
 for n in 1 2 3; do
 	listen=127.0.0.1:0
@@ -41,7 +51,7 @@ for n in 1 2 3; do
 	eval "pid$n=$!"
 done
 for n in 1 2 3; do
-	until at $n wait view --members 3 --timeout 1m 2>/dev/null; do sleep 0.1; done
+	until at $n wait view --members 3 --timeout 2s 2>/dev/null; do running; sleep 0.1; done
 done
 at 1 members
 
