@@ -2,7 +2,6 @@ package browsertest
 
 import (
 	"context"
-	"net"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
-	"github.com/failaware/failaware/internal/dashboard"
 )
 
 // startNode starts a node that ends with the test.
@@ -34,21 +32,11 @@ func TestANodeShowsWhatItKnows(t *testing.T) {
 	b := open(t, 1280, 860)
 	one := startNode(t, failaware.Config{ID: 1, Name: "alpha"})
 	startNode(t, failaware.Config{ID: 2, Peers: []failaware.Peer{{ID: 1, Addr: one.Addr().String()}}})
-	server := api.NewServer(one)
-	server.Pages = dashboard.Handler(dashboard.Node)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
 	token := api.NewToken()
-	served := make(chan error, 1)
-	go func() { served <- server.ServeTCP(l, token) }()
-	t.Cleanup(func() {
-		server.Close()
-		require.NoError(t, <-served)
-	})
-	url := "http://" + l.Addr().String() + "/"
+	_, url := servePage(t, one, token)
 
 	b.do(chromedp.Navigate(url + "#token=wrong"))
-	b.until("#connection", func(s string) bool { return s == "no token" })
+	b.until("#connection", func(s string) bool { return s == "wrong token" })
 	require.Empty(t, b.text("#nodes"))
 	b.requireAccessible()
 	b.do(chromedp.SendKeys(chromedp.CSS("#token"), token+"\r"))

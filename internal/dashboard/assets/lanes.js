@@ -48,11 +48,17 @@ export class Lanes {
     while (lane.length > 2 && lane[1].from < Date.now() - 2 * spans[1]) lane.shift();
   }
 
-  // without returns since when a lane has no fresh view, if it had one before.
+  // lose takes the time after which nothing is known, until there is an event or a sample.
+  lose(at) {
+    for (const lane of this.lanes.values()) lane.push({ from: Math.max(at, lane.at(-1).from), leader: 0, fresh: false, unknown: true });
+  }
+
+  // without returns since when a lane has no fresh view, if it had one before, and if what
+  // came since then is known.
   without(lane) {
     let i = lane.length - 1;
     while (i > 0 && !lane[i - 1].fresh) i--;
-    return i > 0 ? lane[i].from : undefined;
+    return i > 0 && !lane.slice(i).some((piece) => piece.unknown) ? lane[i].from : undefined;
   }
 
   clear() { this.lanes.clear(); }

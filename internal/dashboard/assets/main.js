@@ -51,6 +51,14 @@ function world(answer) {
   lastWorld = now;
 }
 
+// lost says that nothing of the last answer need hold any more.
+function lost() {
+  if (!lastWorld || document.body.classList.contains("lost")) return;
+  set($("summary"), "", `Not known: nothing answers. What was true before: ${summary(picture)}`);
+  lanes.lose(lastWorld);
+  for (const c of charts) c.add(lastWorld / 1000, {}); // no line leads over the gap
+}
+
 // promise shows the result of the checks of the demonstration.
 function promise(answer) {
   const broken = answer.violations.length;
@@ -120,17 +128,22 @@ function restarted() {
 }
 
 function connected(yes, err) {
+  if (!yes) lost();
   set($("connection"), "class", `chip ${yes ? "good" : "bad"}`);
   set($("connection"), "", yes ? "● live" : `○ no answer${lastWorld ? ` for ${Math.round((Date.now() - lastWorld) / 1000)} s` : ""}`);
-  $("connection").title = err ? String(err.message) : "";
+  if (yes || err) $("connection").title = err ? String(err.message) : "";
   document.body.classList.toggle("lost", !yes);
 }
 
-function denied() {
+// The time without an answer grows also while no answer fails.
+setInterval(() => { if (source.late() || !source.stopped && document.body.classList.contains("lost")) connected(false); }, 250);
+
+function denied(token) {
   $("page").hidden = true;
   $("login").hidden = false;
+  set($("login-error"), "", token ? "The node does not take this token. Without --api-token it makes another at each start." : "");
   set($("connection"), "class", "chip bad");
-  set($("connection"), "", "no token");
+  set($("connection"), "", token ? "wrong token" : "no token");
   $("token").focus();
 }
 

@@ -3,6 +3,7 @@
 // model.js.
 
 const kept = "failaware-token";
+const patience = 1500; // milliseconds; a question that is open for longer counts as not answered
 
 // Source asks one server. It calls on.world, on.event, on.connected and on.denied.
 export class Source {
@@ -51,18 +52,23 @@ export class Source {
 
   deny() {
     this.stopped = true;
-    this.on.denied();
+    this.on.denied(sessionStorage.getItem(kept));
   }
+
+  // late reports whether a question is open for so long that what is shown may have changed:
+  // a process that was stopped keeps its connections, and answers nothing.
+  late() { return !this.stopped && this.asked !== undefined && performance.now() - this.asked > patience; }
 
   // poll asks for the present state until the token turns out to be wrong. It rests
   // while nobody looks.
   async poll() {
     while (!this.stopped) {
       try {
-        const asked = performance.now();
+        this.asked ??= performance.now();
         const answer = await this.json(this.demo ? "/demo/world" : "/v1/status", { signal: AbortSignal.timeout(5000) });
+        this.asked = undefined;
         this.on.connected(true);
-        this.on.world(answer, performance.now() - asked);
+        this.on.world(answer);
       } catch (e) {
         if (this.stopped) return;
         this.on.connected(false, e);

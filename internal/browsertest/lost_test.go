@@ -1,0 +1,126 @@
+package browsertest
+
+import (
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/dashboard"
+)
+
+// gate is a listener whose connections stay open and deliver nothing while somebody holds
+// it, as those of a stopped process do.
+type gate struct {
+	net.Listener
+	sync.RWMutex
+}
+
+func (g *gate) Accept() (net.Conn, error) {
+	c, err := g.Listener.Accept()
+	return gatedConn{c, g}, err
+}
+
+type gatedConn struct {
+	net.Conn
+	gate *gate
+}
+
+func (c gatedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.gate.RLock()
+	defer c.gate.RUnlock()
+	return n, err
+}
+
+// servePage serves the page of a node behind a gate, and returns its address.
+func servePage(t *testing.T, n *failaware.Node, token string) (*gate, string) {
+	t.Helper()
+	server := api.NewServer(n)
+	server.Pages = dashboard.Handler(dashboard.Node)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	g := &gate{Listener: l}
+	served := make(chan error, 1)
+	go func() { served <- server.ServeTCP(g, token) }()
+	t.Cleanup(func() {
+		server.Close()
+		require.NoError(t, <-served)
+	})
+	return g, "http://" + l.Addr().String() + "/"
+}
+
+// A node that is stopped keeps its connections. The page says that it does not know any
+// more what it shows, and for how long.
+func TestAPageWithoutAnswersSaysSo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	b := open(t, 1280, 860)
+	token := api.NewToken()
+	g, url := servePage(t, startNode(t, failaware.Config{ID: 1}), token)
+	b.do(chromedp.Navigate(url + "#token=" + token))
+	leads := func(s string) bool { return s == "One leader · node 1 leads {1}, view fresh" }
+	b.until("#summary", leads)
+
+	g.Lock()
+	b.until("#summary", func(s string) bool {
+		return s == "Not known: nothing answers. What was true before: One leader · node 1 leads {1}, view fresh"
+	})
+	// The time grows before the question is given up.
+	b.until("#connection", func(s string) bool { return s == "○ no answer for 3 s" })
+	require.Equal(t, 1, b.count("body.lost"))
+	b.requireAccessible()
+	g.Unlock()
+	b.until("#summary", leads)
+	b.until("#connection", func(s string) bool { return s == "● live" })
+	require.Zero(t, b.count("body.lost"))
+}
+
+// A token that the node does not take is not the same as none.
+func TestAWrongTokenIsNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	b := open(t, 1280, 860)
+	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), api.NewToken())
+	b.do(chromedp.Navigate(url))
+	b.until("#connection", func(s string) bool { return s == "no token" })
+	require.Empty(t, b.text("#login-error"))
+	b.do(chromedp.SendKeys(chromedp.CSS("#token"), "another\r"))
+	b.until("#login-error", func(s string) bool { return strings.HasPrefix(s, "The node does not take this token.") })
+	require.Equal(t, "wrong token", b.text("#connection"))
+}
+
+// The picture of who follows whom has a gap where nothing was known, and takes no time
+// without a fresh view from it.
+func TestLanesHaveAGapWhereNothingIsKnown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	b := open(t, 1280, 860)
+	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), "")
+	b.do(chromedp.Navigate(url))
+	shown := eval[[]string](b, lanesWithAGap, chromedp.EvalAwaitPromise)
+	require.Equal(t, []string{"2 pieces", "0 ms", "5 ms"}, shown)
+}
+
+// lanesWithAGap is an expression with the pieces in the lane of a node that was lost for a
+// second, and the times without a fresh view: after that, and after a time that is known.
+const lanesWithAGap = `import("/dashboard/lanes.js").then(({ Lanes }) => {
+	const took = [], lanes = new Lanes(document.createElement("div"), (e) => took.push(e.took));
+	const up = { id: 1, state: "up", leader: 1, fresh: true }, now = Date.now();
+	lanes.sample(up, now - 3000);
+	lanes.lose(now - 2000);
+	lanes.sample(up, now - 1000);
+	lanes.draw([up], now);
+	const pieces = lanes.box.querySelectorAll("rect").length, lost = took.length;
+	lanes.sample({ ...up, fresh: false }, now);
+	lanes.sample(up, now + 5);
+	return [pieces + " pieces", lost + " ms", took.join() + " ms"];
+})`
