@@ -5,6 +5,8 @@ import { arrow, outline, places, sizes } from "./layout.js";
 import { grade, grades, up } from "./model.js";
 
 const radius = 27;
+const room = 2 * radius + 22; // between the middles of neighbours
+const longest = 20; // characters of a name in the picture
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Graph {
@@ -36,6 +38,9 @@ export class Graph {
     const size = this.box.clientWidth < 540 ? sizes.narrow : sizes.wide;
     set(this.svg, "viewBox", `0 0 ${size.width} ${size.height}`);
     const to = places(groups, size);
+    this.scale = Math.min(1, Math.max(nearest([...to.values()]) / room, 0.15)); // many nodes are small
+    this.crowded = this.scale < 0.8;
+    this.svg.classList.toggle("crowded", this.crowded);
     for (const n of p.nodes) {
       let e = this.nodes.get(n.id);
       if (!e) {
@@ -70,17 +75,17 @@ export class Graph {
   // dress makes the node look as its state is.
   dress(e, n, p) {
     const fresh = n.known ? n.fresh : n.inView;
-    const name = n.name && n.name !== `node-${n.id}` ? n.name : "";
+    const name = n.name && n.name !== `node-${n.id}` ? n.name : "", short = name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
     set(e.g, "class", `node ${tint(n.partition ? n.partition.leader : 0)} ${up(n) ? "" : "down"} ${n.state} ${n.known ? "" : "told"}`);
     set(e.ring, "class", `ring ${fresh && up(n) ? "fresh" : "stale"}`);
     set(e.star, "visibility", n.leads && up(n) ? "visible" : "hidden");
     set(e.mark, "", { crashed: "✕", failed: "✕", silent: "?", deaf: "?", paused: "❚❚" }[n.state] || "");
     set(e.label, "visibility", e.mark.textContent ? "hidden" : "visible");
     const stale = !fresh && up(n) && n.known ? `stale ${n.staleFor ? brief(n.staleFor) : ""}` : "";
-    set(e.first, "", [name || (e.mark.textContent ? `node ${n.id}` : ""), n.state === "up" ? "" : n.state].filter(Boolean).join(" ") || clock(n));
+    set(e.first, "", [short || (e.mark.textContent ? `node ${n.id}` : ""), n.state === "up" ? "" : n.state].filter(Boolean).join(" ") || clock(n));
     set(e.second, "", e.first.textContent === clock(n) ? stale : [clock(n), stale].filter(Boolean).join(" · "));
     set(e.second, "class", `sub second ${stale ? "alert" : ""}`);
-    set(e.button, "aria-label", `Node ${n.id}${name ? ` ${name}` : ""}: ${n.state}, ${n.leads ? "leads" : n.leader ? `follows node ${n.leader}` : "follows nobody"}, `
+    set(e.button, "aria-label", `Node ${n.id}${name ? ` ${name}` : ""}: ${n.state}, ${n.leads ? "leads" : n.leader ? `follows node ${n.leader}` : n.known || up(n) ? "follows nobody" : "whom it follows is not known"}, `
       + (n.known ? `view ${fresh ? "fresh" : "stale"}, clock ${clock(n) || "not synchronized"}` : `as node ${p.self} knows it`));
   }
 
@@ -147,7 +152,7 @@ export class Graph {
   mark() {
     const chosen = this.hovered ? [this.hovered] : this.selected;
     for (const e of this.links.values()) {
-      const on = chosen.includes(e.from) || chosen.includes(e.to) || !chosen.length && !this.picture?.demo;
+      const on = chosen.includes(e.from) || chosen.includes(e.to) || !chosen.length && !this.picture?.demo && !this.crowded;
       e.path.classList.toggle("on", on && chosen.length > 0);
       e.path.classList.toggle("off", !on && chosen.length > 0);
       e.text.classList.toggle("on", on);
@@ -173,11 +178,11 @@ export class Graph {
   }
 
   draw() {
-    for (const e of this.nodes.values()) set(e.g, "transform", `translate(${e.x.toFixed(1)} ${e.y.toFixed(1)})`);
+    for (const e of this.nodes.values()) set(e.g, "transform", `translate(${e.x.toFixed(1)} ${e.y.toFixed(1)})${this.scale < 1 ? ` scale(${this.scale.toFixed(3)})` : ""}`);
     for (const l of this.links.values()) {
       const a = this.nodes.get(l.from), b = this.nodes.get(l.to);
       if (!a || !b) continue;
-      const line = arrow(a, b, radius + 8);
+      const line = arrow(a, b, (radius + 8) * this.scale);
       set(l.path, "d", line.short ? "" : line.d);
       set(l.text, "x", line.x.toFixed(1));
       set(l.text, "y", (line.y + 4).toFixed(1));
@@ -186,7 +191,7 @@ export class Graph {
       const points = f.nodes.map((id) => this.nodes.get(id)).filter(Boolean);
       set(f.area, "d", outline(points));
       const x = (points.reduce((sum, p) => sum + p.x, 0) / points.length).toFixed(1);
-      const y = Math.min(...points.map((p) => p.y)) - 53;
+      const y = Math.max(Math.min(...points.map((p) => p.y)) - 53 * this.scale, 14);
       set(f.lines[0], "x", x);
       set(f.lines[0], "y", (f.narrow ? y - 16 : y).toFixed(1));
       set(f.lines[1], "x", f.narrow ? x : null);
@@ -196,6 +201,13 @@ export class Graph {
 }
 
 const clock = (n) => n.deviation === null || n.deviation === undefined ? "" : `±${brief(n.deviation)}`;
+
+// nearest returns the least distance of two places.
+function nearest(list) {
+  let least = Infinity;
+  list.forEach((a, i) => { for (const b of list.slice(i + 1)) least = Math.min(least, Math.hypot(a.x - b.x, a.y - b.y)); });
+  return least;
+}
 
 function star(r) {
   const points = [];
