@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,10 @@ const benchChild = "child-process"
 func benchChildCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: benchChild, Hidden: true, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return bench.Serve(cmd.InOrStdin(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			signal.Ignore(os.Interrupt) // a terminal sends it to all, and the benchmark ends its children
+			return bench.Serve(cmd.InOrStdin(), cmd.OutOrStdout())
+		},
 	}
 }
 
@@ -87,11 +91,16 @@ func benchCommand[O any, P benchOptions[O], R bench.Result](cmd *cobra.Command, 
 		if setup.Launch, err = benchProcesses(); err != nil {
 			return err
 		}
-		r, err := run(cmd.Context(), *opt)
+		ctx, restore := interruptible(cmd.Context(), cmd.ErrOrStderr())
+		defer restore()
+		r, err := run(ctx, *opt)
 		if err != nil {
 			return err
 		}
-		return cli.Print(cmd, r, r.Text)
+		if err := cli.Print(cmd, r, r.Text); err != nil || ctx.Err() == nil {
+			return err
+		}
+		return cli.Printed(ctx.Err(), cli.ExitNo)
 	}
 	return cmd
 }

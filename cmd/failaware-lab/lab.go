@@ -56,7 +56,7 @@ violates; the exit code is then 1.`,
 }
 
 // plan returns the plan, or an error that names the wrong flag.
-func (f *labFlags) plan() (p lab.Plan, err error) {
+func (f *labFlags) plan(stderr io.Writer) (p lab.Plan, err error) {
 	if p.Algorithms, err = lab.FindAlgorithms(f.algorithms); err != nil {
 		return p, fmt.Errorf("--algorithms: %w", err)
 	}
@@ -68,6 +68,9 @@ func (f *labFlags) plan() (p lab.Plan, err error) {
 	}
 	if f.jobs < 1 {
 		return p, fmt.Errorf("--jobs: %d is below 1", f.jobs)
+	}
+	if err := errors.Join(hasDirectory("--csv", f.csv), hasDirectory("--plot", f.plot), hasDirectory("--diagram", f.diagram)); err != nil {
+		return p, err
 	}
 	if f.plot != "" && len(p.Scenarios) != 1 {
 		return p, errors.New("--plot: draws one scenario")
@@ -87,6 +90,13 @@ func (f *labFlags) plan() (p lab.Plan, err error) {
 		}
 	}
 	p.First, p.Seeds, p.Jobs = f.first, f.seeds, f.jobs
+	told := time.Now()
+	p.Progress = func(rows, of int) {
+		if time.Since(told) > 2*time.Second {
+			told = time.Now()
+			fmt.Fprintf(stderr, "lab: %d of %d rows\n", rows, of)
+		}
+	}
 	return p, nil
 }
 
@@ -94,7 +104,7 @@ func (f *labFlags) run(cmd *cobra.Command) error {
 	if f.list {
 		return listLab(cmd.OutOrStdout())
 	}
-	p, err := f.plan()
+	p, err := f.plan(cmd.ErrOrStderr())
 	if err != nil {
 		return cli.WrongUsage(err)
 	}
@@ -107,11 +117,9 @@ func (f *labFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return cli.No(err)
 	}
-	if err := f.files(&p.Scenarios[0], rows); err != nil {
+	// What took long is printed first: a disk may be full.
+	if err := errors.Join(printLab(cmd, rows), f.files(&p.Scenarios[0], rows)); err != nil {
 		return cli.No(err)
-	}
-	if err := printLab(cmd, rows); err != nil {
-		return err
 	}
 	for i := range rows {
 		for _, t := range rows[i].Specs {

@@ -146,7 +146,7 @@ func interruptible(ctx context.Context, stderr io.Writer) (context.Context, func
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	forget := context.AfterFunc(ctx, func() {
 		restore()
-		fmt.Fprintln(stderr, "failaware-lab: interrupted: the results so far follow; interrupt again to end at once")
+		fmt.Fprintln(stderr, "failaware-lab: interrupted: the results so far follow, if there are any; interrupt again to end at once")
 	})
 	return ctx, func() { forget(); restore() }
 }

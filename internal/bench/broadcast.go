@@ -76,7 +76,7 @@ func Broadcast(ctx context.Context, opt BroadcastOptions) (*BroadcastResult, err
 	r := &BroadcastResult{Head: opt.head(BroadcastKind), Order: opt.Order.String(), Packet: opt.Packet, Seconds: opt.For.Seconds()}
 	for _, n := range opt.Members {
 		err := r.measure(ctx, &opt, n)
-		if errors.Is(err, errLimit) && len(r.Cells) > 0 {
+		if err != nil && ctx.Err() != nil && len(r.Cells) > 0 {
 			r.CutShort = true
 			break
 		}

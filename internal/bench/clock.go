@@ -82,7 +82,7 @@ func Clock(ctx context.Context, opt ClockOptions) (*ClockResult, error) {
 	}
 	r.Now = *answers[lead].Cost
 	var t clockTimes
-	r.CutShort, err = opt.repeat(opt.Count, "joins", func() error {
+	r.CutShort, err = opt.repeat(ctx, opt.Count, "joins", func() error {
 		r.Joins++
 		return g.rejoin(ctx, opt.Watch, r, &t)
 	})

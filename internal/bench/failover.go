@@ -70,7 +70,7 @@ func Failover(ctx context.Context, opt FailoverOptions) (*FailoverResult, error)
 	}
 	defer g.stop()
 	var leaders, followers crashTimes
-	r.CutShort, err = opt.repeat(opt.Count, "crashes of the leader", func() error {
+	r.CutShort, err = opt.repeat(ctx, opt.Count, "crashes of the leader", func() error {
 		if err := g.trial(ctx, true, &leaders); err != nil || !opt.Followers {
 			return err
 		}

@@ -55,7 +55,7 @@ type Head struct {
 	Preset   string  `json:"preset,omitempty"`
 	Keys     bool    `json:"keys,omitempty"` // packets were sealed
 	Aims     []Aim   `json:"aims"`
-	CutShort bool    `json:"cut_short,omitempty"` // the limit ended the benchmark early
+	CutShort bool    `json:"cut_short,omitempty"` // the limit or a signal ended the benchmark early
 }
 
 // text writes a result: the machine, the setup, rows of which the first is the
@@ -72,7 +72,7 @@ func (h *Head) text(w io.Writer, setup string, rows [][]string, more ...string) 
 	}
 	_ = t.Flush() // a strings.Builder takes everything
 	if h.CutShort {
-		more = append(more, "the time was up before the end")
+		more = append(more, "the time was up, or the benchmark interrupted, before the end")
 	}
 	for i := range h.Aims {
 		more = append(more, h.Aims[i].String())

@@ -61,15 +61,19 @@ func (s *Setup) startGroup(ctx context.Context, nodes int, change func(*group)) 
 	return g, nil
 }
 
-// repeat makes trials, count or as many as the limit allows. cut reports whether it
-// allowed fewer.
-func (s *Setup) repeat(count int, what string, trial func() error) (cut bool, err error) {
+// repeat makes trials, count or as many as there are before the limit or the end of ctx. cut
+// reports whether there were fewer. It returns no error of a trial that the end of ctx broke
+// off, unless that was the first.
+func (s *Setup) repeat(ctx context.Context, count int, what string, trial func() error) (cut bool, err error) {
 	stopAt, told := time.Now().Add(s.Limit), time.Time{}
 	for i := range count {
 		if time.Now().After(stopAt) {
 			return true, nil
 		}
 		if err := trial(); err != nil {
+			if i > 0 && ctx.Err() != nil {
+				return true, nil
+			}
 			return false, err
 		}
 		if time.Since(told) > time.Second {

@@ -68,7 +68,7 @@ func Split(ctx context.Context, opt SplitOptions) (*SplitResult, error) {
 	}
 	defer g.stop()
 	var t splitTimes
-	r.CutShort, err = opt.repeat(opt.Count, "splits", func() error {
+	r.CutShort, err = opt.repeat(ctx, opt.Count, "splits", func() error {
 		err := g.split(ctx, &t)
 		if errors.Is(err, errPatience) {
 			r.Failed++

@@ -14,6 +14,8 @@ type Plan struct {
 	First      uint64 // the first seed
 	Seeds      int    // 1 to MaxSeeds
 	Jobs       int    // runs side by side; below 1 counts as 1
+
+	Progress func(rows, of int) // called after each row; nil: nobody asks
 }
 
 // MaxSeeds bounds the seeds of a plan.
@@ -53,6 +55,9 @@ func Compare(ctx context.Context, p Plan) ([]Row, error) {
 				return nil, err
 			}
 			rows = append(rows, p.row(&a, &s, outcomes))
+			if p.Progress != nil {
+				p.Progress(len(rows), len(p.Scenarios)*len(p.Algorithms))
+			}
 		}
 	}
 	return rows, nil
