@@ -106,6 +106,10 @@ var situations = map[string]struct{ load, want string }{
 	"FailawareStoreWaits": {`
   failaware_store_accepting{instance="a"} 0x20
   failaware_store_accepting{instance="b"} 1x20`, `failaware_store_accepting{instance="a"} 0`},
+	"FailawareStoreConflicts": {`
+  failaware_store_items{instance="a",item="conflicts"} 3x20
+  failaware_store_items{instance="a",item="keys"} 7x20
+  failaware_store_items{instance="b",item="conflicts"} 0x20`, `failaware_store_items{instance="a",item="conflicts"} 3`},
 	"FailawareClockFault": {`
   failaware_events_total{instance="a",kind="clock-fault"} 0x15 1x40
   failaware_events_total{instance="b",kind="clock-fault"} 0x40`, `{instance="a",kind="clock-fault"} 1`},
