@@ -5958,11 +5958,18 @@ type GetKeysResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Keys
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *Failure
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
 func (r GetKeysResponse) GetJSON200() *Keys {
 	return r.JSON200
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r GetKeysResponse) GetJSON504() *Failure {
+	return r.JSON504
 }
 
 // GetBody returns the raw response body bytes
@@ -8914,6 +8921,13 @@ func ParseGetKeysResponse(rsp *http.Response) (*GetKeysResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
 
 	}
 

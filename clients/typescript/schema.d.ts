@@ -2433,6 +2433,15 @@ export interface operations {
                     "application/json": components["schemas"]["Keys"];
                 };
             };
+            /** @description The loop of the node does not answer, so that the keys of its peers are not known. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
         };
     };
     reloadKeys: {

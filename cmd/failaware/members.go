@@ -26,7 +26,8 @@ func newMembersCommand(g *globals) *cobra.Command {
               clock against the node's
   DELAY≤      proven bound of the delay of the last packet, or since when there was
               none in time, or "deaf": it does not hear the node that answers, or
-              that its settings differ or its packets do not count: status says why
+              that its settings differ or its packets do not count: status says why,
+              also if all are unknown
   TAGS        what the nodes say of themselves, if any has a tag`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,7 +61,7 @@ func writeMembers(w io.Writer, all *api.Members) error {
 		if m.Leads {
 			lease = cli.Brief(all.Leader.AtMostNS)
 		}
-		row := []any{name, addr, view, fresh, cli.YesNo(m.Leads), lease, offsetText(m, all), delayText(m)}
+		row := []any{name, addr, view, fresh, cli.YesNo(m.Leads), lease, offsetText(m, all), delayText(m, all)}
 		if tagged {
 			row = append(row, cli.Dash(tagText(m.Tags)))
 		}
@@ -93,10 +94,12 @@ func offsetText(m *api.MemberInfo, all *api.Members) string {
 	return fmt.Sprintf("%s±%s", cli.Brief(low+(high-low)/2), cli.BriefUp((high-low+1)/2))
 }
 
-func delayText(m *api.MemberInfo) string {
+func delayText(m *api.MemberInfo, all *api.Members) string {
 	switch {
 	case m.Self:
 		return "-"
+	case all.AgeNS < 0:
+		return "unknown" // the loop does not answer
 	case m.Problem != "" && m.Address == "":
 		return "unresolved"
 	case m.Mismatch != "":

@@ -36,6 +36,6 @@ func TestWhyAPeerIsNotAlive(t *testing.T) {
 
 func TestADeafPeerIsNotCalledSilent(t *testing.T) {
 	ago := int64(20 * time.Millisecond)
-	require.Equal(t, "silent 20ms", delayText(&api.MemberInfo{LastFastNS: &ago}))
-	require.Equal(t, "deaf", delayText(&api.MemberInfo{LastFastNS: &ago, Deaf: true}))
+	require.Equal(t, "silent 20ms", delayText(&api.MemberInfo{LastFastNS: &ago}, &api.Members{}))
+	require.Equal(t, "deaf", delayText(&api.MemberInfo{LastFastNS: &ago, Deaf: true}, &api.Members{}))
 }

@@ -40,14 +40,18 @@ func writeStatus(w io.Writer, s *api.Status) error {
 	if len(s.Tags) > 0 {
 		t.Row("tags", tagText(s.Tags))
 	}
-	t.Row("process", fmt.Sprintf("%d, version %s, boot %s, incarnation %d", s.PID, s.Version, s.Boot, s.Incarnations))
+	process := fmt.Sprintf("%d, version %s", s.PID, s.Version)
+	if s.AgeNS >= 0 {
+		process += fmt.Sprintf(", boot %s, incarnation %d", s.Boot, s.Incarnations)
+	}
+	t.Row("process", process)
 	t.Row("state", stateText(s))
 	t.Row("leader", leaderTextAt(&s.Leader, "this one"))
 	t.Row("view", viewText(&s.View))
 	t.Row("clock", clockText(&s.Clock))
-	t.Row("alive", fmt.Sprintf("%s of %d peers", setText(s.Alive), len(s.Members)-1))
-	t.Row("lateness", fmt.Sprintf("average %s, most %s; %d of %d timers later than %s", cli.Brief(s.Lateness.AverageNS),
-		cli.BriefUp(s.Lateness.MaxNS), s.Lateness.Late, s.Lateness.Timers, cli.Brief(s.Timing.SchedulingDelayNS))+lateNow(s))
+	if s.AgeNS >= 0 {
+		writeLoop(t, s)
+	}
 	if s.Awake {
 		t.Row("processors", "kept from sleeping")
 	}
@@ -74,6 +78,13 @@ func writeStatus(w io.Writer, s *api.Status) error {
 	return t.Flush()
 }
 
+// writeLoop writes what only the loop of the node knows.
+func writeLoop(t cli.Table, s *api.Status) {
+	t.Row("alive", fmt.Sprintf("%s of %d peers", setText(s.Alive), len(s.Members)-1))
+	t.Row("lateness", fmt.Sprintf("average %s, most %s; %d of %d timers later than %s", cli.Brief(s.Lateness.AverageNS),
+		cli.BriefUp(s.Lateness.MaxNS), s.Lateness.Late, s.Lateness.Timers, cli.Brief(s.Timing.SchedulingDelayNS))+lateNow(s))
+}
+
 // joinText says what a place at which members may be found has led to.
 func joinText(j *api.Join) string {
 	text := fmt.Sprintf("%s: %s", j.Source, cli.Dash(strings.Join(j.Addresses, ", ")))
@@ -95,11 +106,10 @@ func stateText(s *api.Status) string {
 		text = "waits before a new incarnation: " + s.Waiting
 	case s.Leaving:
 		text = "leaves"
+	case s.AgeNS < 0:
+		text = "its loop does not answer: it waits for a disk or a processor, and peers are not known"
 	case s.Ready:
 		text = "ready"
-	}
-	if s.AgeNS < 0 {
-		text += " (its loop does not answer)"
 	}
 	return text
 }

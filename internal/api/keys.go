@@ -28,15 +28,22 @@ type PeerKeys struct {
 	Keys  []string `json:"keys"`
 }
 
-func keysAnswer(n *failaware.Node) Keys {
+// errStalled is the reason why nothing is known of peers. A list without them would say that
+// nobody lacks a key.
+var errStalled = errors.New("the loop of the node does not answer: it waits for a disk or a processor")
+
+func keysAnswer(n *failaware.Node) (Keys, error) {
 	s := n.Status()
+	if s.Age < 0 && !s.Stopped {
+		return Keys{}, errStalled
+	}
 	a := Keys{Node: int(s.ID), File: n.KeyFile(), Keys: keyTexts(s.Keys), Peers: []PeerKeys{}}
 	for i := range s.Peers {
 		if p := &s.Peers[i]; p.ID != failaware.NoNode {
 			a.Peers = append(a.Peers, PeerKeys{int(p.ID), p.Alive, keyTexts(p.Keys)})
 		}
 	}
-	return a
+	return a, nil
 }
 
 func keyTexts(ids []failaware.KeyID) []string {
@@ -48,7 +55,16 @@ func keyTexts(ids []failaware.KeyID) []string {
 }
 
 func (s *Server) keys(w http.ResponseWriter, _ *http.Request) {
-	Answer(w, http.StatusOK, keysAnswer(s.node))
+	answerKeys(w, s.node)
+}
+
+func answerKeys(w http.ResponseWriter, n *failaware.Node) {
+	a, err := keysAnswer(n)
+	if err != nil {
+		Fail(w, http.StatusGatewayTimeout, err)
+		return
+	}
+	Answer(w, http.StatusOK, a)
 }
 
 // reloadKeys has the node read its key file again.
@@ -57,7 +73,7 @@ func (s *Server) reloadKeys(w http.ResponseWriter, q *http.Request) {
 	defer cancel()
 	switch err := s.node.ReloadKeys(ctx); {
 	case err == nil:
-		Answer(w, http.StatusOK, keysAnswer(s.node))
+		answerKeys(w, s.node)
 	case errors.Is(err, failaware.ErrClosed):
 		Fail(w, http.StatusServiceUnavailable, err)
 	case ctx.Err() != nil:

@@ -82,7 +82,11 @@ func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, e
 
 // peerState says what the node knows of a peer now.
 func peerState(n *failaware.Node, id timed.NodeID) string {
-	peers := n.Status().Peers
+	s := n.Status()
+	if s.Age < 0 && !s.Stopped {
+		return fmt.Sprintf("node %v: not known: %v", id, errStalled)
+	}
+	peers := s.Peers
 	if i := slices.IndexFunc(peers, func(p failaware.PeerStatus) bool { return p.ID == id }); i >= 0 {
 		return peers[i].String()
 	}
