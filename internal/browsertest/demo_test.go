@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"regexp"
 	"slices"
@@ -109,14 +110,16 @@ func TestManyPartitionsCanBeRead(t *testing.T) {
 	require.Equal(t, []string{"0 ms", "4999 ms", "0 s", "2.5 s", "15 s", "-250 µs", "7/s"}, eval[[]string](b, `import("/dashboard/charts.js").then((c) =>
 		[c.withUnit(" ms", " s")(0, [0, 4999]), c.withUnit(" ms", " s")(0, [0, 2500, 15000]), c.withUnit(" µs", " ms")(0, [-250]), c.withUnit("/s", "k/s")(0, [7])].flat())`,
 		chromedp.EvalAwaitPromise))
-	require.Equal(t, []string{"deaf", "1", "silent", "x"}, eval[[]string](b, deafAndSilent, chromedp.EvalAwaitPromise))
+	require.Equal(t, []string{"deaf", "1", "silent", "x"}, eval[[]string](b, fmt.Sprintf(deafAndSilent, 0), chromedp.EvalAwaitPromise))
+	require.Equal(t, []string{"unknown", "0", "unknown", "0"}, eval[[]string](b, fmt.Sprintf(deafAndSilent, -1), chromedp.EvalAwaitPromise))
 	b.requireNoErrors()
 }
 
 // deafAndSilent is an expression with what the page of a node shows of a peer that does not
-// hear the node, and of one that it does not hear: the state, and the grade of the link.
+// hear the node, and of one that it does not hear: the state, and the grade of the link. The
+// answer has an age, which is -1 if the loop of the node is stalled.
 const deafAndSilent = `import("/dashboard/model.js").then((m) => {
-	const p = m.pictureOf({node: 1, ready: true, timing: {}, leader: {}, view: {members: []}, clock: {}, members: [
+	const p = m.pictureOf({node: 1, age_ns: %d, ready: true, timing: {}, leader: {}, view: {members: []}, clock: {}, members: [
 		{node: 2, deaf: true, fast: true, delay_ns: 1000}, {node: 3, fast: true, delay_ns: 1000}]}, false);
 	return p.links.flatMap((l) => [p.byID.get(l.from).state, String(m.grade(l, 1e6))]);
 })`

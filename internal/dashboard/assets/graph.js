@@ -79,7 +79,7 @@ export class Graph {
     set(e.g, "class", `node ${tint(n.partition ? n.partition.leader : 0)} ${up(n) ? "" : "down"} ${n.state} ${n.known ? "" : "told"}`);
     set(e.ring, "class", `ring ${fresh && up(n) ? "fresh" : "stale"}`);
     set(e.star, "visibility", n.leads && up(n) ? "visible" : "hidden");
-    set(e.mark, "", { crashed: "✕", failed: "✕", silent: "?", deaf: "?", paused: "❚❚" }[n.state] || "");
+    set(e.mark, "", { crashed: "✕", failed: "✕", silent: "?", deaf: "?", unknown: "?", paused: "❚❚" }[n.state] || "");
     set(e.label, "visibility", e.mark.textContent ? "hidden" : "visible");
     const stale = !fresh && up(n) && n.known ? `stale ${n.staleFor ? brief(n.staleFor) : ""}` : "";
     set(e.first, "", [short || (e.mark.textContent ? `node ${n.id}` : ""), n.state === "up" ? "" : n.state].filter(Boolean).join(" ") || clock(n));

@@ -44,17 +44,17 @@ function ofNode(status) {
   p.nodes.push(own);
   for (const m of status.members) {
     if (m.self || !m.node) continue;
-    p.nodes.push({ id: m.node, name: m.name, tags: m.tags, known: false, self: false, state: m.alive ? "up" : m.deaf ? "deaf" : "silent",
+    p.nodes.push({ id: m.node, name: m.name, tags: m.tags, known: false, self: false, state: status.age_ns < 0 ? "unknown" : m.alive ? "up" : m.deaf ? "deaf" : "silent",
       leader: m.locked_to, leads: m.leads || m.says_leads, upToDate: m.alive, members: [], trouble: m.mismatch || m.refused || m.problem,
       inView: m.in_view });
-    p.links.push(link(m.node, status.node, m, null, "up"));
+    p.links.push(link(m.node, status.node, m, null, own.state));
   }
   p.strangers = status.members.filter((m) => !m.node).map((m) => ({ address: m.listed || m.address, why: m.mismatch || m.refused || m.problem || "nothing was heard" }));
   return p;
 }
 
 function ofStatus(s) {
-  return { id: s.node, name: s.name, tags: s.tags, state: s.stopped ? "failed" : s.ready ? "up" : "starting", status: s,
+  return { id: s.node, name: s.name, tags: s.tags, state: s.stopped ? "failed" : s.age_ns < 0 ? "stalled" : s.ready ? "up" : "starting", status: s,
     leads: s.leader.leads, leader: s.leader.up_to_date ? s.leader.leader : 0, upToDate: s.leader.up_to_date,
     leaseLeft: s.leader.at_most_ns, leaseMax: s.timing.lock_time_ns, support: s.leader.support,
     view: s.view.id || "", members: s.view.members.map((m) => m.node), fresh: s.view.up_to_date,
@@ -62,7 +62,7 @@ function ofStatus(s) {
 }
 
 function link(from, to, m, fault, state) {
-  return { from, to, known: !!m && state !== "crashed" && state !== "failed", heard: !!m?.alive || !!m?.deaf, fast: !!m?.fast, bound: m?.delay_ns ?? null,
+  return { from, to, known: !!m && !["crashed", "failed", "stalled"].includes(state), heard: !!m?.alive || !!m?.deaf, fast: !!m?.fast, bound: m?.delay_ns ?? null,
     cut: !!fault?.cut, added: fault?.added_ns || 0 };
 }
 
@@ -77,8 +77,8 @@ function partitions(p) {
 export const up = (n) => n.state !== "crashed" && n.state !== "failed" && !away(n);
 
 // away reports whether the node that answers counts another one as not alive: it hears
-// nothing in time, or is not heard.
-export const away = (n) => n.state === "silent" || n.state === "deaf";
+// nothing in time, or is not heard; or whether its loop is stalled, so that it cannot say.
+export const away = (n) => n.state === "silent" || n.state === "deaf" || n.state === "unknown";
 
 // grade sorts a link by its proven bound: 1 to 3 are fast, 4 is slow, "x" is broken, and
 // 0 means that nothing is known.

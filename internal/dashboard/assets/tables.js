@@ -35,7 +35,7 @@ export function nodes(table, p) {
       cells.push(h("td", { class: "num" }, n.upToDate ? brief(n.leaseLeft) : "–"),
         h("td", {}, n.view ? `${shortView(n.view)} ${ids(n.members)} ` : "none ", n.fresh ? yes("fresh") : hmm(n.staleFor ? `stale ${brief(n.staleFor)}` : "stale"), why(n.id, "view")),
         h("td", { class: "num" }, n.deviation === null ? "unknown" : brief(n.deviation), why(n.id, "clock")),
-        h("td", { class: "num" }, `${brief(late.average_ns)} on average, ${late.late} above σ`));
+        h("td", { class: "num" }, n.state === "stalled" ? "unknown" : `${brief(late.average_ns)} on average, ${late.late} above σ`));
     } else if (up(n) || away(n)) {
       cells.push(h("td", { class: "num" }, ""), h("td", { colspan: 3 }, n.inView ? yes("in the view") : n.trouble ? no(n.trouble) : hmm("not in the view"), p.self ? why(p.self, String(n.id)) : null));
     } else {
