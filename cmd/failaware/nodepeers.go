@@ -67,13 +67,22 @@ func (r *nodeRun) warnAboutPeers() {
 	case <-time.After(r.bounds.Rejoin + patience):
 	}
 	s := r.node.Status()
+	r.warnOf(&s)
+}
+
+// warnOf warns about what a status says of peers, if it says anything.
+func (r *nodeRun) warnOf(s *failaware.Status) {
+	if s.Age < 0 {
+		r.log.Error("the loop takes no turns, and knows nothing of its peers: it waits for a disk or a processor")
+		return
+	}
 	for i := range s.Peers {
 		if p := &s.Peers[i]; !p.Alive && p.Listed != "" {
-			r.log.Warn("a peer is not alive", "peer", peerName(p), "address", p.Listed, "why", whySilent(p, &s))
+			r.log.Warn("a peer is not alive", "peer", peerName(p), "address", p.Listed, "why", whySilent(p, s))
 		}
 	}
 	if s.Alive.Empty() {
-		r.warnAlone(&s)
+		r.warnAlone(s)
 	}
 }
 

@@ -3,9 +3,12 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
 )
 
@@ -26,4 +29,16 @@ func TestAStalledLoopIsNamed(t *testing.T) {
 	status.Reset()
 	require.NoError(t, writeStatus(&status, &api.Status{AgeNS: -1, Members: members, Stopped: true}))
 	require.Regexp(t, `(?m)^state +stopped$`, status.String())
+}
+
+// Such a node does not warn that it is alone.
+func TestAStalledLoopIsNotAlone(t *testing.T) {
+	join := []failaware.JoinStatus{{Source: "192.0.2.1:7001"}}
+	for age, want := range map[int]string{-1: "the loop takes no turns, and knows nothing of its peers", 0: "this node is alone"} {
+		var log strings.Builder
+		r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
+		r.warnOf(&failaware.Status{Age: time.Duration(age), Join: join})
+		require.Equal(t, 1, strings.Count(log.String(), "\n"), log.String())
+		require.Contains(t, log.String(), want)
+	}
 }
