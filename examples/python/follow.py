@@ -70,7 +70,10 @@ def events(path):
 def main():
     path = sys.argv[1]
     count = int(sys.argv[2]) if len(sys.argv) > 2 else None
-    print(state(path))
+    try:
+        print(state(path))
+    except OSError as problem:
+        sys.exit(f"{path}: no node answers there: {problem}")
     for kind, event in events(path):
         print(kind, event["text"], sep=": ", flush=True)
         if count is not None:

@@ -80,4 +80,8 @@ func TestTheScriptFollowsANode(t *testing.T) {
 	out, err = exec.Command(python, "follow.py").CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "follow.py SOCKET")
+	nobody := filepath.Join(dir, "nobody")
+	out, err = exec.Command(python, "follow.py", nobody).CombinedOutput()
+	require.Error(t, err)
+	require.Equal(t, nobody+": no node answers there: [Errno 2] No such file or directory\n", string(out))
 }

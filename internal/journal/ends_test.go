@@ -289,6 +289,12 @@ func TestOneFailedFlushIsTold(t *testing.T) { oneFailedFlush(t) }
 // unallocated is a disk that has no room to allocate, as one that is full.
 type unallocated struct{ *disktest.Disk }
 
+// Create implements [journal.Disk].
+func (d unallocated) Create(name string) (journal.File, error) {
+	f, err := d.Disk.Create(name)
+	return unallocatedFile{f}, err
+}
+
 // Open implements [journal.Disk].
 func (d unallocated) Open(name string) (journal.File, error) {
 	f, err := d.Disk.Open(name)
@@ -312,6 +318,13 @@ func opensOnFullDisks(t testing.TB) {
 	got, err := content(j)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
+}
+
+// A new journal needs room for its first segment, and says how much.
+func TestANewJournalSaysHowMuchRoomItNeeds(t *testing.T) {
+	_, err := journal.OpenOn(unallocated{disktest.New()}, journal.Options{Segment: 1 << 20})
+	require.ErrorIs(t, err, journal.ErrFull)
+	require.ErrorContains(t, err, "log-0000000000000001 needs 1048576 bytes: the disk is full")
 }
 
 func TestAJournalOpensOnAFullDisk(t *testing.T) { opensOnFullDisks(t) }

@@ -103,7 +103,9 @@ func createSegment(d Disk, o origin, size int64) (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = f.Allocate(size); err == nil {
+	if err = f.Allocate(size); err != nil {
+		err = fmt.Errorf("%s needs %d bytes: %w", d.Path(name), size, err)
+	} else {
 		_, err = f.WriteAt(o.encode(), 0)
 	}
 	if err == nil {
