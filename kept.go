@@ -11,14 +11,21 @@ import (
 // keepEvery is how often the node compares the members that it hears with those on its disk.
 const keepEvery = 2 * time.Second
 
+// keptMembers are the members on the disk, which an earlier process or this one has heard.
+type keptMembers struct {
+	list  []statedir.Member
+	alive Set   // when the list was last found to be right, or written
+	err   error // why it could not be written
+}
+
 // readMembers returns the addresses at which an earlier process heard members, for the
 // seeds of the configuration may be gone.
 func (n *Node) readMembers() (addrs []netip.AddrPort) {
 	var err error
-	if n.heard, err = n.state.ReadMembers(); err != nil {
+	if n.heard.list, err = n.state.ReadMembers(); err != nil {
 		n.log.Warn("the members that were kept do not count", "error", err)
 	}
-	for _, m := range n.heard {
+	for _, m := range n.heard.list {
 		addrs = append(addrs, m.Addr)
 	}
 	return addrs
@@ -28,28 +35,40 @@ func (n *Node) readMembers() (addrs []netip.AddrPort) {
 func (n *Node) keepMembers() {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
-	var last Set
 	for {
 		select {
 		case <-n.done:
 			return
 		case <-tick.C:
 		}
-		alive := n.loop.Snapshot().Alive
-		if alive.Empty() || alive == last {
-			continue
-		}
-		last = alive
-		list := mergeMembers(n.Status().Peers, n.heard)
-		if slices.Equal(list, n.heard) {
-			continue
-		}
-		if err := n.state.KeepMembers(list); err != nil {
+		if err := n.heard.update(n.loop.Snapshot().Alive, n.Status, n.state.KeepMembers); err != nil {
 			n.log.Warn("cannot keep the members in the state directory", "error", err)
-			continue
 		}
-		n.heard = list
 	}
+}
+
+// update writes the list if other peers are alive than before. What fails is tried again,
+// and its error returned once.
+func (k *keptMembers) update(alive Set, status func() Status, write func([]statedir.Member) error) error {
+	if alive.Empty() || alive == k.alive {
+		return nil
+	}
+	s := status()
+	if s.Age < 0 {
+		return nil // the loop does not say where they are
+	}
+	if list := mergeMembers(s.Peers, k.list); !slices.Equal(list, k.list) {
+		told := k.err != nil
+		if k.err = write(list); k.err != nil {
+			if told {
+				return nil
+			}
+			return k.err
+		}
+		k.list = list
+	}
+	k.alive = alive
+	return nil
 }
 
 // mergeMembers returns the peers that are alive, and then the former ones, which may come

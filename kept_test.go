@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/loop/statedir"
+	"github.com/failaware/failaware/timed"
 )
 
 // The members that are kept are those that are heard, and then others, once for each id and
@@ -22,6 +23,38 @@ func TestKeptMembers(t *testing.T) {
 		former = append(former, statedir.Member{ID: 10 + id, Addr: at(100 + uint16(id))})
 	}
 	require.Len(t, mergeMembers(heard, former), statedir.MaxMembers)
+}
+
+// Members are kept as soon as the loop says where they are and the disk takes them, also if
+// nothing has changed since. An error is told once.
+func TestKeepingMembersIsTriedAgain(t *testing.T) {
+	var k keptMembers
+	s := Status{Age: -1}
+	full := errors.New("the disk is full")
+	var written [][]statedir.Member
+	update := func(alive Set) error {
+		return k.update(alive, func() Status { return s }, func(list []statedir.Member) error {
+			if full == nil {
+				written = append(written, list)
+			}
+			return full
+		})
+	}
+	alive := timed.SetOf(2)
+	require.NoError(t, update(alive))
+	s = Status{Peers: []PeerStatus{{ID: 2, Addr: netip.AddrPortFrom(netip.IPv6Loopback(), 2), Alive: true}}}
+	require.NoError(t, update(Set{}), "nobody is heard")
+	require.Equal(t, full, update(alive))
+	require.NoError(t, update(alive), "it was told")
+	require.Empty(t, written)
+	disk := full
+	full = nil
+	require.NoError(t, update(alive))
+	require.NoError(t, update(alive))
+	require.NoError(t, update(timed.SetOf(2, 3)), "its address is not known yet")
+	require.Equal(t, [][]statedir.Member{{{ID: 2, Addr: s.Peers[0].Addr}}}, written)
+	s.Peers[0].Addr, full = netip.AddrPortFrom(netip.IPv6Loopback(), 3), disk
+	require.Equal(t, disk, update(alive), "another failure is told")
 }
 
 // A node that has no time to leave has stopped when Leave returns.

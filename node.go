@@ -46,7 +46,7 @@ type Node struct {
 	awake    *awake.Request // nil unless processors are kept from sleeping
 	peers    *peers.Resolver
 	finder   *join.Finder        // nil without Config.Join, and without members that were kept
-	heard    []statedir.Member   // in the state directory; owned by keepMembers
+	heard    keptMembers         // in the state directory; owned by keepMembers
 	pollers  []*reference.Poller // of the references, in the order of the configuration
 	outputs  outputs.Outputs     // of time, to other programs
 	events   *eventring.Ring[event.Event]
