@@ -111,15 +111,18 @@ func (f *labFlags) run(cmd *cobra.Command) error {
 	if f.diagram != "" {
 		return f.draw(&p.Algorithms[0], &p.Scenarios[0])
 	}
-	ctx, stop := cli.Interruptible(cmd)
-	defer stop()
+	ctx, restore := interruptible(cmd.Context(), cmd.ErrOrStderr())
+	defer restore()
 	rows, err := lab.Compare(ctx, p)
-	if err != nil {
+	if err != nil && (ctx.Err() == nil || len(rows) == 0) {
 		return cli.No(err)
 	}
 	// What took long is printed first: a disk may be full.
 	if err := errors.Join(printLab(cmd, rows), f.files(&p.Scenarios[0], rows)); err != nil {
 		return cli.No(err)
+	}
+	if err != nil {
+		return cli.Printed(err, cli.ExitNo)
 	}
 	for i := range rows {
 		for _, t := range rows[i].Specs {

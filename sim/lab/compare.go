@@ -41,8 +41,8 @@ type Tally struct {
 }
 
 // Compare runs all algorithms in all scenarios. The rows are in the order of
-// scenarios and, for each, of algorithms, and the same whatever the jobs. It ends early
-// with the context's error.
+// scenarios and, for each, of algorithms, and the same whatever the jobs. At the end of ctx
+// it returns the rows that are whole, and the context's error.
 func Compare(ctx context.Context, p Plan) ([]Row, error) {
 	if p.Seeds < 1 || p.Seeds > MaxSeeds {
 		return nil, fmt.Errorf("lab: %d seeds: must be 1 to %d", p.Seeds, MaxSeeds)
@@ -52,7 +52,7 @@ func Compare(ctx context.Context, p Plan) ([]Row, error) {
 		for _, a := range p.Algorithms {
 			outcomes, err := p.runs(ctx, a, s)
 			if err != nil {
-				return nil, err
+				return rows, err
 			}
 			rows = append(rows, p.row(&a, &s, outcomes))
 			if p.Progress != nil {
