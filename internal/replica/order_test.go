@@ -18,7 +18,7 @@ import (
 func upset(w *world, r *rand.Rand) {
 	n := len(w.nodes)
 	for range r.IntN(4) {
-		w.late[lane{r.IntN(n), broadcast.Class(r.IntN(2))}] = nil
+		w.tardy = append(w.tardy, lane{r.IntN(n), broadcast.Class(r.IntN(2))})
 	}
 	for i := range r.IntN(2) * n {
 		w.nodes[i].refuses = r.IntN(3) > 0
@@ -42,7 +42,6 @@ func overtaking(t testing.TB, seed uint64) {
 		cfg.Quorum = majority([]timed.NodeID{1, 2, 3, 4, 5}[:n]...)
 	}
 	w := newWorld(n, cfg)
-	w.late = map[lane][]broadcast.Delivery{}
 	step := func(members []int) {
 		l := lane{r.IntN(n), broadcast.Class(r.IntN(2))}
 		switch node := w.nodes[l.to]; r.IntN(8) {
@@ -78,14 +77,12 @@ func overtaking(t testing.TB, seed uint64) {
 		for range r.IntN(40) {
 			step(members)
 		}
-		for i := range 2 * n { // a view ends when its messages are delivered
-			w.catchUp(lane{i / 2, broadcast.Class(i % 2)})
-		}
 	}
 	for i, node := range w.nodes {
 		node.refuses, node.lazy = false, false
 		w.answer(i)
 	}
+	w.catchAllUp()
 	w.run(10 * time.Second) // refused snapshots are asked for again
 	for i, node := range w.nodes {
 		require.True(t, node.r.Current(), "seed %d, node %d: %v", seed, i+1, node.r.Situation())

@@ -28,7 +28,7 @@ func piecesBeforeReports(t testing.TB) {
 	w.op(0, "a")
 	w.nodes[0].refuses = true
 	behind := lane{2, broadcast.ClassOrdered}
-	w.late = map[lane][]broadcast.Delivery{behind: nil}
+	w.tardy = []lane{behind}
 	w.install(0, 1, 2)
 	w.op(0, "b")
 	w.run(10 * time.Millisecond)

@@ -22,6 +22,7 @@ type world struct {
 	views uint64
 	hold  func(from int, payload []byte) bool
 	late  map[lane][]broadcast.Delivery // messages that a node will get by catchUp
+	tardy []lane                        // that are late in the next view
 	named map[Label]map[string]bool     // with Stored: states that had a name
 	ops   map[rune]broadcast.Mark       // operations of one letter
 	again []string                      // with Stored: states with operations that could be ordered again
@@ -66,7 +67,7 @@ func incarnation(i int) timed.Incarnation {
 }
 
 func newWorld(n int, cfg Config) *world {
-	w := &world{now: timed.Instant(time.Second), cfg: cfg, named: map[Label]map[string]bool{}, ops: map[rune]broadcast.Mark{},
+	w := &world{now: timed.Instant(time.Second), cfg: cfg, late: map[lane][]broadcast.Delivery{}, named: map[Label]map[string]bool{}, ops: map[rune]broadcast.Mark{},
 		truth: truth{views: map[membership.ViewID][]placed{}, brought: map[membership.ViewID]string{}, mergers: map[string]*merger{}}}
 	for i := range n {
 		w.nodes = append(w.nodes, nil)
@@ -77,12 +78,15 @@ func newWorld(n int, cfg Config) *world {
 
 // restart gives a node a new incarnation without a memory.
 func (w *world) restart(i int, life timed.BootID) {
+	w.miss(i)
 	w.nodes[i] = w.node(i, life, Earlier{})
 }
 
 // renew gives a node a new incarnation, which has the state of the one before.
 func (w *world) renew(i int, life timed.BootID) {
 	n := w.nodes[i]
+	w.catchUp(lane{i, broadcast.ClassOrdered}) // it has acknowledged them
+	w.catchUp(lane{i, broadcast.ClassUnordered})
 	w.perform(i, n.r.HandleEnd(w.now, nil))
 	w.nodes[i] = w.node(i, life, n.r.Earlier())
 	w.nodes[i].app, w.nodes[i].ordered = n.app, n.ordered
@@ -98,6 +102,11 @@ func (w *world) node(i int, life timed.BootID, has Earlier) *node {
 
 // install moves nodes to a view, each from the view that it was in.
 func (w *world) install(is ...int) *membership.View {
+	w.catchAllUp()
+	for _, l := range w.tardy {
+		w.late[l] = nil
+	}
+	w.tardy = nil
 	w.views++
 	lead := w.nodes[is[0]].inc
 	v := &membership.View{ID: membership.ViewID{Sequence: w.views, Leader: lead.Node, Boot: lead.Boot}}
@@ -320,7 +329,7 @@ func (w *world) deliver(i int, e Effect) {
 		position := n.position + 1
 		for _, o := range w.nodes {
 			if o.view == v {
-				o.position, o.ordered = position, broadcast.AddMark(o.ordered, markOf(&d))
+				o.position = position
 			}
 		}
 		d.Position = position
@@ -339,11 +348,19 @@ func (w *world) deliver(i int, e Effect) {
 			w.late[l] = append(late, d)
 			continue
 		}
-		outs[j] = o.r.HandleDelivery(w.now, d, nil)
+		outs[j] = w.hand(o, d)
 	}
 	for j := range outs {
 		w.perform(j, outs[j])
 	}
+}
+
+// hand delivers a message to a node.
+func (w *world) hand(n *node, d broadcast.Delivery) []Effect {
+	if d.Class == broadcast.ClassOrdered {
+		n.ordered = broadcast.AddMark(n.ordered, markOf(&d))
+	}
+	return n.r.HandleDelivery(w.now, d, nil)
 }
 
 // catchUp delivers the messages of a class that a node has not got yet.
@@ -351,10 +368,27 @@ func (w *world) catchUp(l lane) {
 	for len(w.late[l]) > 0 {
 		d := w.late[l][0]
 		w.late[l] = w.late[l][1:]
-		w.perform(l.to, w.nodes[l.to].r.HandleDelivery(w.now, d, nil))
+		w.perform(l.to, w.hand(w.nodes[l.to], d))
 	}
 	delete(w.late, l)
 }
+
+// catchAllUp delivers all messages: a view ends when its members have them.
+func (w *world) catchAllUp() {
+	for i := range w.nodes {
+		w.catchUp(lane{i, broadcast.ClassOrdered})
+		w.catchUp(lane{i, broadcast.ClassUnordered})
+	}
+}
+
+// miss has a node never get what it has not got: its incarnation ends.
+func (w *world) miss(i int) {
+	delete(w.late, lane{i, broadcast.ClassOrdered})
+	delete(w.late, lane{i, broadcast.ClassUnordered})
+}
+
+// behind reports whether a node has not got all that is ordered.
+func (w *world) behind(i int) bool { return len(w.late[lane{i, broadcast.ClassOrdered}]) > 0 }
 
 // left returns how many members of a view have left it. What it delivers then is transitional.
 func (w *world) left(v *membership.View) int {
@@ -367,14 +401,20 @@ func (w *world) left(v *membership.View) int {
 	return n
 }
 
-// run lets time pass.
+// run lets time pass, in milliseconds.
 func (w *world) run(d time.Duration) {
-	for end := w.now.Add(d); w.now < end; w.now = w.now.Add(time.Millisecond) {
+	for end := w.now.Add(d); w.now < end; {
+		next := end
 		for i, n := range w.nodes {
 			if n.r.Deadline() <= w.now {
 				w.perform(i, n.r.HandleTimeout(w.now, nil))
 			}
 		}
+		for _, n := range w.nodes {
+			next = timed.Earlier(next, n.r.Deadline())
+		}
+		steps := max(1, (next.Sub(w.now)+time.Millisecond-1)/time.Millisecond)
+		w.now = w.now.Add(steps * time.Millisecond)
 	}
 }
 
