@@ -137,7 +137,7 @@ func (h *history) actions() map[string]func(*rapid.T) {
 		"time": func(t *rapid.T) {
 			h.run(time.Duration(rapid.SampledFrom([]int{1, 5, 2000}).Draw(t, "ms")) * time.Millisecond)
 		},
-		"late":    func(t *rapid.T) { l := h.lane(t); h.late[l] = h.late[l] },
+		"late":    func(t *rapid.T) { h.hinder(h.lane(t)) },
 		"catchUp": func(t *rapid.T) { h.catchUp(h.lane(t)) },
 		"renew": func(t *rapid.T) {
 			if i, ok := h.somebody(t); ok {

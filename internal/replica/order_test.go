@@ -48,9 +48,7 @@ func overtaking(t testing.TB, seed uint64) {
 		case 0:
 			w.op(members[r.IntN(len(members))], fmt.Sprintf("%c", 'a'+rune(r.IntN(26))))
 		case 1:
-			if _, ok := w.late[l]; !ok {
-				w.late[l] = nil
-			}
+			w.hinder(l)
 		case 2, 3:
 			w.catchUp(l)
 		case 4:

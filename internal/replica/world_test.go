@@ -363,6 +363,13 @@ func (w *world) hand(n *node, d broadcast.Delivery) []Effect {
 	return n.r.HandleDelivery(w.now, d, nil)
 }
 
+// hinder has the messages of a lane be late from now on.
+func (w *world) hinder(l lane) {
+	if _, ok := w.late[l]; !ok {
+		w.late[l] = nil
+	}
+}
+
 // catchUp delivers the messages of a class that a node has not got yet.
 func (w *world) catchUp(l lane) {
 	for len(w.late[l]) > 0 {
