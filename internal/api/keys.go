@@ -32,10 +32,18 @@ type PeerKeys struct {
 // nobody lacks a key.
 var errStalled = errors.New("the loop of the node does not answer: it waits for a disk or a processor")
 
+// statusOf returns the status of a node, or errStalled if its loop says nothing of peers.
+func statusOf(n *failaware.Node) (s failaware.Status, err error) {
+	if s = n.Status(); s.Age < 0 && !s.Stopped {
+		err = errStalled
+	}
+	return s, err
+}
+
 func keysAnswer(n *failaware.Node) (Keys, error) {
-	s := n.Status()
-	if s.Age < 0 && !s.Stopped {
-		return Keys{}, errStalled
+	s, err := statusOf(n)
+	if err != nil {
+		return Keys{}, err
 	}
 	a := Keys{Node: int(s.ID), File: n.KeyFile(), Keys: keyTexts(s.Keys), Peers: []PeerKeys{}}
 	for i := range s.Peers {

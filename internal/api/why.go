@@ -82,9 +82,9 @@ func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, e
 
 // peerState says what the node knows of a peer now.
 func peerState(n *failaware.Node, id timed.NodeID) string {
-	s := n.Status()
-	if s.Age < 0 && !s.Stopped {
-		return fmt.Sprintf("node %v: not known: %v", id, errStalled)
+	s, err := statusOf(n)
+	if err != nil {
+		return fmt.Sprintf("node %v: not known: %v", id, err)
 	}
 	peers := s.Peers
 	if i := slices.IndexFunc(peers, func(p failaware.PeerStatus) bool { return p.ID == id }); i >= 0 {

@@ -85,8 +85,7 @@ func (w *world) restart(i int, life timed.BootID) {
 // renew gives a node a new incarnation, which has the state of the one before.
 func (w *world) renew(i int, life timed.BootID) {
 	n := w.nodes[i]
-	w.catchUp(lane{i, broadcast.ClassOrdered}) // it has acknowledged them
-	w.catchUp(lane{i, broadcast.ClassUnordered})
+	w.catchUpAt(i) // it has acknowledged them
 	w.perform(i, n.r.HandleEnd(w.now, nil))
 	w.nodes[i] = w.node(i, life, n.r.Earlier())
 	w.nodes[i].app, w.nodes[i].ordered = n.app, n.ordered
@@ -383,9 +382,14 @@ func (w *world) catchUp(l lane) {
 // catchAllUp delivers all messages: a view ends when its members have them.
 func (w *world) catchAllUp() {
 	for i := range w.nodes {
-		w.catchUp(lane{i, broadcast.ClassOrdered})
-		w.catchUp(lane{i, broadcast.ClassUnordered})
+		w.catchUpAt(i)
 	}
+}
+
+// catchUpAt delivers all messages that a node has not got yet.
+func (w *world) catchUpAt(i int) {
+	w.catchUp(lane{i, broadcast.ClassOrdered})
+	w.catchUp(lane{i, broadcast.ClassUnordered})
 }
 
 // miss has a node never get what it has not got: its incarnation ends.

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/mutant"
-	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -17,7 +16,7 @@ import (
 // time. It returns what is due before the stack's deadline, or nil.
 func forcedAtOnce() (early any) {
 	defer func() { early = recover() }()
-	s := New(Config{Self: incarnationOf(1), Timing: timed.LAN(), Starts: 2, Epochs: &epoch.State{Epoch: 1, System: "majority:1,2"}}, timed.SetOf(2), 1, 0)
+	s := restartedOfTwo()
 	if _, err := s.Force(1, "majority:1", timed.SetOf(2), nil); err != nil {
 		panic(err)
 	}

@@ -35,11 +35,16 @@ func TestAStaticQuorumSystemIsNotReplaced(t *testing.T) {
 	require.Nil(t, s.Epoch())
 }
 
+// restartedOfTwo returns a node of two that has restarted, and is not ready.
+func restartedOfTwo() *Stack {
+	return New(Config{Self: incarnationOf(1), Timing: timed.LAN(), Starts: 2, Epochs: &epoch.State{Epoch: 1, System: "majority:1,2"}}, timed.SetOf(2), 1, 0)
+}
+
 // A node that has restarted stops voting only when no vote of an earlier incarnation binds
 // it: an administrator who forces a change at once does not hurry it.
 func wedgesLater(t testing.TB) {
 	timing := timed.LAN()
-	s := New(Config{Self: incarnationOf(1), Timing: timing, Starts: 2, Epochs: &epoch.State{Epoch: 1, System: "majority:1,2"}}, timed.SetOf(2), 1, 0)
+	s := restartedOfTwo()
 	require.Equal(t, "majority:1,2", s.Epoch().System)
 	_, err := s.Force(1, "majority:1", timed.SetOf(2), nil)
 	require.NoError(t, err)

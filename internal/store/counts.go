@@ -27,6 +27,15 @@ var events = []replicate.Event{replicate.AwaitsMemory{}, replicate.Begun{}, repl
 
 func nameOf(e replicate.Event) string { return strings.ToLower(reflect.TypeOf(e).Name()) }
 
+// noEvents returns the counts of the events at the start.
+func noEvents() map[string]uint64 {
+	counts := map[string]uint64{}
+	for _, e := range events {
+		counts[nameOf(e)] = 0
+	}
+	return counts
+}
+
 // counted is what a store counts.
 type counted struct {
 	submitted, failed atomic.Uint64
@@ -39,9 +48,6 @@ type counted struct {
 func (s *Store) noteEvent(e replicate.Event) {
 	c := &s.counted
 	c.mu.Lock()
-	if c.events == nil {
-		c.events = map[string]uint64{}
-	}
 	c.events[nameOf(e)]++
 	c.mu.Unlock()
 	if s.cfg.OnEvent != nil {
@@ -58,12 +64,8 @@ func (s *Store) Counts() Counts {
 		sum := s.app.state.Summary()
 		c.Keys, c.Bytes, c.Leases, c.Conflicts = sum.Keys, sum.Bytes, sum.Leases, sum.Conflicts
 	})
-	c.Events = map[string]uint64{}
-	for _, e := range events {
-		c.Events[nameOf(e)] = 0
-	}
 	s.counted.mu.Lock()
 	defer s.counted.mu.Unlock()
-	maps.Copy(c.Events, s.counted.events)
+	c.Events = maps.Clone(s.counted.events)
 	return c
 }

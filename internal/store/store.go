@@ -55,6 +55,7 @@ func Start(n *failaware.Node, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("a store that is %v contradicts Broadcast.RequireQuorum: %v", cfg.Kind, b.RequireQuorum)
 	}
 	s := &Store{cfg: cfg, node: n, app: &application{state: kv.New(cfg.Kind), clock: n.Clock}, writer: newWriter()}
+	s.counted.events = noEvents()
 	if cfg.Trace {
 		s.app.operations = api.NewOperationLog()
 	}
