@@ -171,18 +171,25 @@ func (b *tab) dark(on bool) {
 	require.NoError(b.t, err)
 }
 
-// settle waits until the picture has come to rest, so that it is the same in each run.
+// settle waits until the picture has come to rest, so that it is the same in each run. The
+// page draws for a new width with the next answer only, and a busy machine may draw no
+// frame for long: the size must be that of the width, and the frames are counted.
 func (b *tab) settle() {
 	b.t.Helper()
-	places := `[...document.querySelectorAll("#graph .node")].map((n) => n.getAttribute("transform")).join()`
-	for before := "-"; b.ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
-		now := eval[string](b, places)
-		if now == before {
-			return
-		}
-		before = now
+	for b.ctx.Err() == nil && !eval[bool](b, settled, chromedp.EvalAwaitPromise) {
 	}
 }
+
+// settled is an expression that says whether the picture has the size of its width, and no
+// node moves in some frames.
+const settled = `(async () => {
+	const places = () => [...document.querySelectorAll("#graph .node")].map((n) => n.getAttribute("transform")).join();
+	const { sizes } = await import("/dashboard/layout.js");
+	const before = places();
+	for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame);
+	const svg = document.querySelector("#graph svg"), size = svg.parentElement.clientWidth < 540 ? sizes.narrow : sizes.wide;
+	return svg.viewBox.baseVal.width === size.width && places() === before;
+})()`
 
 // shoot saves a picture of the window, or of the whole page.
 func (b *tab) shoot(name string, whole bool) {
