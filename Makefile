@@ -52,12 +52,12 @@ check:
 # Everything that must hold before a change lands.
 test:
 	@.ci/steps \
-		"lint: format, vet and static analysis: 30 s" \
-		"plain: tests of pure code and of the simulator: 1 min" \
-		"race: tests of code with goroutines: 6 min" \
-		"mutants: planted bugs: 3 min" \
-		"sim: simulated campaigns: 2 min" \
-		"fuzz: fuzzing of every decoder: 1 min"
+		"lint: format, vet and static analysis: 2 min" \
+		"plain: tests of pure code and of the simulator: 4 min" \
+		"race: tests of code with goroutines: 9 min" \
+		"mutants: planted bugs: 5 min" \
+		"sim: simulated campaigns: 8 min" \
+		"fuzz: fuzzing of every decoder: 2 min"
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
