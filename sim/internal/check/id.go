@@ -26,8 +26,9 @@ func (c *Checker) twins(n *Process, e *stack.Event) {
 	c.Clones[n.Index] = true
 }
 
-// sound reports whether all clocks keep ρ and no damaged packet counts.
-func (c *Checker) sound() bool { return !c.Broken && !c.Damaged && c.Faults == nil }
+// sound reports whether all clocks keep ρ, no damaged packet counts, and no incarnation is
+// two processes.
+func (c *Checker) sound() bool { return !c.Broken && !c.Damaged && !c.Cloned && c.Faults == nil }
 
 // inconsistent takes an invariant that a node finds broken: a violation in a sound world.
 func (c *Checker) inconsistent(n *Process, invariant string) {
