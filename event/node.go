@@ -103,9 +103,10 @@ func (e PacketUnsent) String() string {
 	return fmt.Sprintf("a packet for %s cannot be sent: %s", e.node(e.Peer), e.Reason)
 }
 
-// Inconsistent: the state of this node broke an invariant. The node has a bug, or its
-// clock does not keep the drift bound. It said nothing that rests on that state,
-// and begins a new incarnation ([InvariantBroken]). Please report the event.
+// Inconsistent: the state of this node broke an invariant. The node has a bug, its clock
+// does not keep the drift bound, or a peer's machine was copied while it ran. It said
+// nothing that rests on that state, and begins a new incarnation ([InvariantBroken]). If
+// no machine was copied, please report the event.
 type Inconsistent struct {
 	Header
 	Invariant string `api:"reason"` // what the node found in its state
