@@ -11,6 +11,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -182,10 +183,18 @@ func (s *Server) Handler() http.Handler {
 	if s.Debug != nil {
 		mux.Handle("GET "+DebugPath, s.Debug)
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, q *http.Request) {
-		Fail(w, http.StatusNotFound, fmt.Errorf("no such path: %.100q", q.URL.Path))
+	mux.HandleFunc("/", noSuchPath)
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if p := q.URL.Path; path.Clean(p) != p && path.Clean(p)+"/" != p {
+			noSuchPath(w, q) // the mux would redirect, in HTML
+			return
+		}
+		mux.ServeHTTP(w, q)
 	})
-	return mux
+}
+
+func noSuchPath(w http.ResponseWriter, q *http.Request) {
+	Fail(w, http.StatusNotFound, fmt.Errorf("no such path: %.100q", q.URL.Path))
 }
 
 // take reads the body of a request. The body must come in time, while the answer may

@@ -162,6 +162,9 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}{
 		{"GET", "/", "", 404, "no such path"},
 		{"GET", "/v1/nothing", "", 404, "/v1/nothing"},
+		{"GET", "//v1/leader", "", 404, `no such path: "//v1/leader"`},
+		{"POST", "/v1/./resign", "", 404, "no such path"},
+		{"GET", "/v1/nothing/../leader", "", 404, "no such path"},
 		{"POST", "/v1/status", "", 405, "for GET only"},
 		{"GET", "/v1/resign", "", 405, "for POST only"},
 		{"DELETE", "/v1/view", "", 405, "for GET only"},
