@@ -1502,7 +1502,7 @@ type KvWatchParams struct {
 	// Since The id of the last item seen, or a revision; from now on without it.
 	Since *string `form:"since,omitempty" json:"since,omitempty"`
 
-	// Current Whether to begin with the present keys.
+	// Current Whether to begin with the present keys: without since, and if that revision is gone.
 	Current *bool `form:"current,omitempty" json:"current,omitempty"`
 
 	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.

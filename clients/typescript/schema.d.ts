@@ -3044,7 +3044,7 @@ export interface operations {
                 prefix?: string;
                 /** @description The id of the last item seen, or a revision; from now on without it. */
                 since?: string;
-                /** @description Whether to begin with the present keys. */
+                /** @description Whether to begin with the present keys: without since, and if that revision is gone. */
                 current?: boolean;
                 /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
                 wait?: string;
@@ -3076,7 +3076,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description That revision was compacted, or is of another part of the group. */
+            /** @description Without current: that revision was compacted, or is of another part of the group. */
             410: {
                 headers: {
                     [name: string]: unknown;

@@ -53,8 +53,8 @@ func (s *Server) kvWatch(ctx context.Context, w http.ResponseWriter, q *http.Req
 }
 
 // newWatch returns the watch that continues after an id, or begins if that is empty, and the
-// id to resume with before its first item. The error may match [kv.ErrCompacted] or
-// [kv.ErrOtherPart].
+// id to resume with before its first item. Without a listing, the error may match
+// [kv.ErrCompacted] or [kv.ErrOtherPart].
 func newWatch(ctx context.Context, store Store, prefix, since string, listing bool) (f *watch, start string, err error) {
 	f = &watch{store: store, prefix: prefix}
 	switch {
@@ -79,7 +79,10 @@ func newWatch(ctx context.Context, store Store, prefix, since string, listing bo
 	switch {
 	case err != nil:
 		return nil, "", err
-	case gone != nil && !errors.Is(gone, kv.ErrAhead): // what is still to come is waited for
+	case gone == nil || errors.Is(gone, kv.ErrAhead): // what is still to come is waited for
+	case listing: // an EventSource asks again by itself, and gives up at an error
+		f.list = listedBecause(gone)
+	default:
 		return nil, "", fmt.Errorf("%w: %s; changes after revision %d are kept; current=true begins with the present keys", gone, since, oldest)
 	}
 	f.sent = f.at.Revision
@@ -88,6 +91,9 @@ func newWatch(ctx context.Context, store Store, prefix, since string, listing bo
 	}
 	return f, start, nil
 }
+
+// listedBecause says why a listing comes next.
+func listedBecause(gone error) string { return "the present keys follow, because " + gone.Error() }
 
 // messages returns the stream until ctx is done.
 func (f *watch) messages(ctx context.Context) iter.Seq[[]byte] {
@@ -113,7 +119,7 @@ func (f *watch) messages(ctx context.Context) iter.Seq[[]byte] {
 // tell tells all that is new. It returns false at the end of the stream.
 func (f *watch) tell(ctx context.Context) bool {
 	n, err := f.look(ctx, false)
-	if err == nil && f.list == "" && n.ahead && n.fresh.UpToDate && f.at.Chain != 0 {
+	if err == nil && f.list == "" && n.ahead && n.fresh.UpToDate {
 		if others, err := f.look(ctx, true); err == nil {
 			n = others
 		} else {
@@ -160,7 +166,7 @@ func (f *watch) look(ctx context.Context, latest bool) (n news, err error) {
 			gone = kv.ErrOtherPart
 		}
 		if why == "" && gone != nil && (latest || !n.ahead) {
-			why = "the present keys follow, because " + gone.Error()
+			why = listedBecause(gone)
 		}
 		if why != "" {
 			n.list, _ = st.List(f.prefix, "", 0)

@@ -140,12 +140,17 @@ func (w *watching) open() {
 		w.at, err = kv.ParsePlace(w.last)
 		require.NoError(w.t, err)
 	}
-	f, start, err := newWatch(w.t.Context(), w.node, w.prefix, w.last, true)
+	listing := w.last == "" || w.rnd.IntN(2) == 0
+	f, start, err := newWatch(w.t.Context(), w.node, w.prefix, w.last, listing)
 	if _, gone := w.node.state.Since(w.at); w.last != "" && w.last != fromReset && gone != nil && !errors.Is(gone, kv.ErrAhead) {
-		require.ErrorIs(w.t, err, gone)
-		w.last = "" // it begins with the present keys
 		w.met["gone"]++
-		return
+		if !listing {
+			require.ErrorIs(w.t, err, gone)
+			w.last = "" // it begins with the present keys
+			return
+		}
+		w.last = fromReset // as a browser asks again, which gives up at an error
+		w.met["gone and listed"]++
 	}
 	require.NoError(w.t, err)
 	if w.last == "" {
@@ -275,8 +280,26 @@ func watchersKnow(t testing.TB, first, count uint64) map[string]int {
 // becomes of the states of the nodes that it watches.
 func TestWatchersKnowAllChanges(t *testing.T) {
 	met := watchersKnow(t, 0, 60)
-	for _, situation := range []string{"forked", "merged", "gone", "cut off", "reset", "ahead", "begun again", "changes", "half a revision"} {
+	for _, situation := range []string{"forked", "merged", "gone", "cut off", "reset", "gone and listed", "ahead", "begun again", "changes", "half a revision"} {
 		require.Positive(t, met[situation], situation)
 	}
 	t.Log(met)
+}
+
+// A client may resume with the number of a revision alone, which some node has told it, as
+// in the answer to a write. A state that will never have it is another one.
+func TestWatchAfterARevisionThatIsGone(t *testing.T) {
+	store := newLoneStore()
+	f, start, err := newWatch(t.Context(), store, "", "500", false)
+	require.NoError(t, err)
+	require.Equal(t, "500-00000000", start)
+	var kinds []string
+	f.yield = func(b []byte) bool {
+		_, kind, _ := strings.Cut(string(b), "\nevent: ")
+		kind, _, _ = strings.Cut(kind, "\n")
+		kinds = append(kinds, kind)
+		return true
+	}
+	require.True(t, f.tell(t.Context()))
+	require.Equal(t, []string{"reset", "complete", "fresh"}, kinds)
 }
