@@ -42,7 +42,7 @@ func TestTheProgramReadsASegment(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
-	require.Contains(t, until(2), "usage")
+	require.Contains(t, until(2), "No such file or directory")
 
 	var known atomic.Bool
 	known.Store(true)

@@ -43,13 +43,19 @@ static int64_t clock_ns(clockid_t id)
 
 int main(int argc, char **argv)
 {
-	int fd = argc == 2 ? open(argv[1], O_RDONLY) : -1;
-	struct stat info;
-	if (fd < 0 || fstat(fd, &info) != 0 || info.st_size < (off_t)sizeof(struct segment)) {
+	if (argc != 2) {
 		fprintf(stderr, "usage: bound PATH, of a segment\n");
 		return 2;
 	}
-	struct segment *s = mmap(NULL, sizeof *s, PROT_READ, MAP_SHARED, fd, 0);
+	int fd = open(argv[1], O_RDONLY);
+	struct stat info;
+	if (fd < 0 || fstat(fd, &info) != 0) {
+		perror(argv[1]);
+		return 2;
+	}
+	struct segment *s = MAP_FAILED;
+	if (info.st_size >= (off_t)sizeof *s)
+		s = mmap(NULL, sizeof *s, PROT_READ, MAP_SHARED, fd, 0);
 	if (s == MAP_FAILED || s->magic[0] != 0x414D5A4E || s->magic[1] != 0x43420200 || s->version != 2) {
 		fprintf(stderr, "%s: not a segment of version 2\n", argv[1]);
 		return 2;
