@@ -56,6 +56,9 @@ func lockSocket(path string) (*durable.Lock, error) {
 }
 
 func makeSocket(path string) (net.Listener, error) {
+	if _, err := findSocket(path); err != nil {
+		return nil, err // no lock is left beside a file of somebody else
+	}
 	// Of two processes that start at the same time, only one may find the socket
 	// of a dead process.
 	lock, err := lockSocket(path)
@@ -63,14 +66,11 @@ func makeSocket(path string) (net.Listener, error) {
 		return nil, err
 	}
 	defer func() { _ = lock.Release() }()
-	info, err := os.Lstat(path)
+	exists, err := findSocket(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, err
-	case info.Mode().Type() != fs.ModeSocket:
-		return nil, errors.New("a file that is not a socket exists")
-	default:
+	case exists:
 		c, err := net.DialTimeout("unix", path, time.Second)
 		if err == nil {
 			_ = c.Close()
@@ -94,6 +94,21 @@ func makeSocket(path string) (net.Listener, error) {
 		return nil, err
 	}
 	return &unixListener{UnixListener: l, path: path, made: made}, nil
+}
+
+// findSocket reports whether a socket exists, alive or dead. The error is not nil if another
+// file is in its place.
+func findSocket(path string) (exists bool, err error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case info.Mode().Type() != fs.ModeSocket:
+		return false, errors.New("a file that is not a socket exists")
+	}
+	return true, nil
 }
 
 // plain removes parts of an error that repeat the path.
