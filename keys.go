@@ -15,18 +15,6 @@ type KeyID = seal.KeyID
 // ErrNoKeys: the node was started without a [Config.KeyFile].
 var ErrNoKeys = errors.New("failaware: this node has no keys: it was started without a key file")
 
-// readKeys returns the ring in the key file, or nil without one.
-func (c *Config) readKeys() (*seal.Ring, error) {
-	if c.KeyFile == "" {
-		return nil, nil
-	}
-	r, err := seal.ReadFile(c.KeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("failaware: KeyFile: %w", err)
-	}
-	return r, nil
-}
-
 // remote reports whether addresses other than loopback may be used.
 func (c *Config) remote() bool { return c.Insecure || c.KeyFile != "" }
 
@@ -50,12 +38,12 @@ func (n *Node) KeyFile() string {
 // Peers that lack the first key do not hear this node: [Node.Status] says which keys
 // each peer has.
 func (n *Node) ReloadKeys(ctx context.Context) error {
-	r, err := n.cfg.readKeys()
-	switch {
-	case err != nil:
-		return err
-	case r == nil:
+	if n.cfg.KeyFile == "" {
 		return ErrNoKeys
+	}
+	r, err := seal.ReadFile(n.KeyFile()) // who reads of it may be in another directory
+	if err != nil {
+		return fmt.Errorf("failaware: %w", err)
 	}
 	return n.loop.TakeRing(ctx, r)
 }

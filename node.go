@@ -239,8 +239,10 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	for _, w := range c.Warnings() {
 		n.log.Warn(w)
 	}
-	if n.ring, err = c.readKeys(); err != nil {
-		return err
+	if c.KeyFile != "" {
+		if n.ring, err = seal.ReadFile(c.KeyFile); err != nil {
+			return fmt.Errorf("failaware: KeyFile: %w", err)
+		}
 	}
 	end, err := n.open()
 	if err != nil {

@@ -43,6 +43,9 @@ func TestOnlyFilesOfThisUserAreOpened(t *testing.T) {
 	require.NoError(t, os.Symlink(file, link))
 	_, err := Open(link, os.O_RDONLY, 0, Private)
 	require.ErrorIs(t, err, syscall.ELOOP)
+	require.EqualError(t, err, "open "+link+": it is a symbolic link, and links are not followed")
+	_, err = Open(link, os.O_RDWR|os.O_CREATE, 0o600, Private)
+	require.ErrorIs(t, err, syscall.ELOOP)
 
 	pipe := filepath.Join(dir, "pipe")
 	require.NoError(t, unix.Mkfifo(pipe, 0o600))
