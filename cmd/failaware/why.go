@@ -55,7 +55,7 @@ func writeWhy(w io.Writer, a *api.Why, all bool) error {
 	if !all && len(causes) > shownCauses {
 		causes = causes[:shownCauses]
 	}
-	if _, err := fmt.Fprintln(w, a.State); err != nil {
+	if _, err := fmt.Fprintln(w, inFlags(a.State)); err != nil {
 		return err
 	}
 	if len(causes) == 0 {
