@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"regexp"
 	"slices"
@@ -112,6 +113,9 @@ func (c *nodeConfig) checkAPIs(values source) (errs []error) {
 }
 
 func (c *nodeConfig) checkAPI() error {
+	if _, err := netip.ParseAddr(strings.Trim(c.api, "[]")); err == nil {
+		return fmt.Errorf("%q is an address without a port; as in %s", c.api, net.JoinHostPort(strings.Trim(c.api, "[]"), "8080"))
+	}
 	if !c.tcpAPI() {
 		if _, port, err := net.SplitHostPort(c.api); err == nil && port != "" && !strings.ContainsAny(c.api, "/") && !strings.HasPrefix(c.api, "unix:") {
 			return fmt.Errorf("%q: the port is not a number up to 65535; a path has a slash, as in ./%[1]s", c.api)
