@@ -77,7 +77,7 @@ func (e *NotLeaderError) Error() string {
 	}
 	switch {
 	case e.never:
-		return fmt.Sprintf("failaware: this node does not %s, ever: it has no quorum system (Config.Quorum)", lead)
+		return fmt.Sprintf("failaware: this node does not %s, ever: it has no quorum system", lead)
 	case e.refused && e.Leader == NoNode:
 		return fmt.Sprintf("failaware: this node does not %s, and knows of nobody who does", lead)
 	case e.refused:

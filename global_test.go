@@ -132,7 +132,7 @@ func TestLeadGloballyWithoutAQuorum(t *testing.T) {
 	ctx, cancel, err := n.LeadGlobally(t.Context())
 	cancel()
 	require.ErrorIs(t, err, ErrNotLeader)
-	require.ErrorContains(t, err, "Config.Quorum")
+	require.ErrorContains(t, err, "it has no quorum system")
 	require.Error(t, ctx.Err())
 }
 

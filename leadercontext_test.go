@@ -157,6 +157,6 @@ func TestLeaderContextWithoutALead(t *testing.T) {
 		err := ask()
 		require.ErrorAs(t, err, &refused)
 		require.True(t, refused.Global)
-		require.EqualError(t, err, "failaware: this node does not lead globally, ever: it has no quorum system (Config.Quorum)")
+		require.EqualError(t, err, "failaware: this node does not lead globally, ever: it has no quorum system")
 	}
 }
