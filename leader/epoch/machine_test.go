@@ -231,11 +231,11 @@ func TestForce(t *testing.T) {
 		next string
 		dead timed.Set
 	}{
-		"no member is declared dead": {"majority 1,2", timed.Set{}},
-		"are not members":            {"majority 1", timed.SetOf(3, 4)},
-		"not a survivor":             {"majority 2", timed.SetOf(1)},
-		"it has no quorum":           {"majority 2,3,4", timed.SetOf(2, 3)},
-		"it rules already":           {three, timed.SetOf(3)},
+		"no member is declared dead":   {"majority 1,2", timed.Set{}},
+		"are not members":              {"majority 1", timed.SetOf(3, 4)},
+		"not a survivor":               {"majority 2", timed.SetOf(1)},
+		"it has no quorum":             {"majority 2,3,4", timed.SetOf(2, 3)},
+		"it rules already, in epoch 1": {three, timed.SetOf(3)},
 	} {
 		out, err := m.Force(2000, c.next, c.dead, nil)
 		require.ErrorIs(t, err, ErrSystem)

@@ -51,7 +51,7 @@ func (m *Machine) checkNext(next string) error {
 		return fmt.Errorf("%w: %w", ErrSystem, err)
 	}
 	if next == m.state.System {
-		return fmt.Errorf("%w: it rules already", ErrSystem)
+		return fmt.Errorf("%w: it rules already, in epoch %d", ErrSystem, m.state.Epoch)
 	}
 	return nil
 }
