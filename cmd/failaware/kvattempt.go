@@ -106,14 +106,14 @@ func (a *attempt) interruptible(w io.Writer) (leave func()) {
 }
 
 // unopened gives the error of a session that was not opened its exit code: nothing was
-// changed.
+// changed. If it is unknown whether a session is open, no command was sent all the same.
 func unopened(err error) error {
 	if err == nil {
 		return nil
 	}
 	e := kvError(http.MethodGet, err)
 	if e.Code == exitUnknown {
-		e.Code = exitUnavailable
+		return &cli.ExitError{Code: exitUnavailable, Err: errors.New("nothing was changed: the store did not open a session in time")}
 	}
 	return e
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // Answers to attempts of a command.
@@ -120,4 +122,14 @@ func TestLostAnswers(t *testing.T) {
 	code, _, stderr = invoke("--addr", socket, "kv", "put", "colour", "blue", "--session", "1/0000000000000007/o1", "--number", "1", "--timeout", "1m")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, []string{put}, log())
+}
+
+// A command is sent after its session is open. So its outcome is known if that of the session
+// is not.
+func TestNothingWasChangedWithoutASession(t *testing.T) {
+	err := unopened(&api.StatusError{Code: http.StatusGatewayTimeout, Text: "the outcome is unknown, the command may be carried out or not"})
+	require.EqualError(t, err, "nothing was changed: the store did not open a session in time")
+	e, ok := errors.AsType[*cli.ExitError](err)
+	require.True(t, ok)
+	require.Equal(t, exitUnavailable, e.Code)
 }
