@@ -47,7 +47,7 @@ func (d *driver) maintainRoutes() {
 	}
 	if now >= r.cleanup {
 		r.cleanup = now.Add(cleanEvery)
-		d.warnTruncated()
+		d.warnOfLength()
 		r.book.Forget(now.Add(-forgetAfter(&d.cfg.Timing)))
 		for id := range r.silent(now, forgetAfter(&d.cfg.Timing)).All() {
 			r.remove(id)
@@ -58,15 +58,20 @@ func (d *driver) maintainRoutes() {
 	}
 }
 
-// warnTruncated says so if peers send packets that are too long for this node: they
-// have a larger MaxPacket, and cannot tell.
-func (d *driver) warnTruncated() {
-	n := d.l.cfg.Conn.Stats().Get("received_truncated")
-	if n > d.count.truncated {
-		d.l.cfg.Log.Warn("packets were dropped because they are too long: MaxPacket must be the same at all nodes",
-			"packets", n-d.count.truncated, "maxpacket", d.l.cfg.MaxPacket)
+// warnOfLength says so if peers send packets that are too long for this node: they have a
+// larger MaxPacket, and cannot tell. Or those of this node are too long for an interface: it
+// refuses the messages of the broadcast, and takes what makes leaders and views.
+func (d *driver) warnOfLength() {
+	stats := d.l.cfg.Conn.Stats()
+	warn := func(counter, text string, mentioned *uint64) {
+		n := stats.Get(counter)
+		if n > *mentioned {
+			d.l.cfg.Log.Warn(text, "packets", n-*mentioned, "maxpacket", d.l.cfg.MaxPacket)
+		}
+		*mentioned = n
 	}
-	d.count.truncated = n
+	warn("received_truncated", "packets were dropped because they are too long: MaxPacket must be the same at all nodes", &d.count.truncated)
+	warn("send_emsgsize", "packets were not sent because they are too long for the network: MaxPacket must be less than the MTU by 28 bytes, by 48 with IPv6", &d.count.tooLong)
 }
 
 // greetStrangers greets each listed address whose node is still to be found.

@@ -27,6 +27,22 @@ func TestAnotherMaxPacketIsMentioned(t *testing.T) {
 	require.Contains(t, log.String(), "packets=7")
 }
 
+// Packets that are longer than an interface takes do not leave, and nothing else says so: short
+// ones do, and make leaders and views.
+func TestAnInterfaceThatTakesNoLongPacketsIsMentioned(t *testing.T) {
+	var log bytes.Buffer
+	l, c := newLoop(func(cfg *Config) { cfg.Log = hclog.New(&hclog.LoggerOptions{Output: &log}) })
+	for range 3 {
+		c.stats = udp.Stats{{Name: "send_emsgsize", Value: 9}}
+		for range 100 {
+			step(l, c)
+		}
+		c.advance(2 * cleanEvery)
+	}
+	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("too long for the network: MaxPacket")), "%s", &log)
+	require.Contains(t, log.String(), "packets=9")
+}
+
 // A quorum system of which no member runs could never be replaced again.
 func changeToNobody(t testing.TB) {
 	state := stateOf(t, t.TempDir(), timed.LAN().MaxLockTime)
