@@ -144,6 +144,8 @@ func (r *nodeRun) startError(err error) error {
 		return cli.Wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
 	case errors.Is(err, failaware.ErrInUse):
 		return cli.Wrong("--state-dir: %s", strings.TrimPrefix(err.Error(), "failaware: "))
+	case errors.Is(err, failaware.ErrDamaged): // it names files, and says how to bring the node back
+		return cli.Wrong("%s", strings.ReplaceAll(byFlag(err), "JoinQuorum", flagOf("JoinQuorum")))
 	case errors.Is(err, failaware.ErrAwake):
 		return cli.Wrong("--awake: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	}
