@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"path/filepath"
+	"strings"
 
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/api"
@@ -25,6 +27,15 @@ func addHandler(parse func(string) (handler.Spec, error)) func(*nodeConfig, stri
 	}
 }
 
+// absolute returns the path of a socket for commands that may run in another directory. If
+// that is too long for an address, it returns the path as it is.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(strings.TrimPrefix(path, "unix:")); err == nil && len(abs) <= api.MaxSocketPath {
+		return abs
+	}
+	return path
+}
+
 // startHandlers starts the handlers with the first event of the node.
 func (r *nodeRun) startHandlers() *handler.Set {
 	cfg := r.node.Config()
@@ -35,7 +46,7 @@ func (r *nodeRun) startHandlers() *handler.Set {
 		c.Run = api.NewRun()
 	}
 	if r.cfg.api != "none" && !r.cfg.tcpAPI() {
-		c.API = r.cfg.api
+		c.API = absolute(r.cfg.api)
 	}
 	return handler.Start(c, r.cfg.handlers, func() iter.Seq[event.Event] {
 		return r.node.EventsSince(context.Background(), 0)

@@ -88,8 +88,8 @@ func ParseAddress(s string) (Address, error) {
 		return Address{}, fmt.Errorf("the API address %q is neither http://HOST:PORT nor https://HOST:PORT, nor a path", s)
 	case path == "":
 		return Address{}, fmt.Errorf("the API address %q names no socket", s)
-	case len(path) > maxSocketPath:
-		return Address{}, fmt.Errorf("the API socket %s: the path is longer than %d bytes", path, maxSocketPath)
+	case len(path) > MaxSocketPath:
+		return Address{}, fmt.Errorf("the API socket %s: the path is longer than %d bytes", path, MaxSocketPath)
 	}
 	return Address{Socket: path}, nil
 }

@@ -19,14 +19,14 @@ var ErrInUse = errors.New("another process answers at the socket")
 // socketMode allows the owner and the group.
 const socketMode fs.FileMode = 0o660
 
-// maxSocketPath is the longest path that fits into an address on all systems.
-const maxSocketPath = 103
+// MaxSocketPath is the longest path that fits into an address on all systems.
+const MaxSocketPath = 103
 
 // ListenUnix creates a unix socket that the user and the group may use. It replaces the
 // socket of a dead process. If the process is alive, the error is [ErrInUse].
 func ListenUnix(path string) (net.Listener, error) {
-	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("the API socket %s: the path is longer than %d bytes", path, maxSocketPath)
+	if len(path) > MaxSocketPath {
+		return nil, fmt.Errorf("the API socket %s: the path is longer than %d bytes", path, MaxSocketPath)
 	}
 	var err error
 	if path == DefaultSocket() {
