@@ -16,6 +16,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BroadcastOwnAckHeldBack": endsQuietly,
 		"BroadcastUsableWhenHeld": keepsStampsOfTheLeftOut,
 		"BroadcastRecallsOne":     recallsAll,
+		"BroadcastTailOfTheLast":  latePackets,
 	})
 }
 
