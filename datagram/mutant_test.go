@@ -55,6 +55,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SilentCountAsHeard": silentPeersSayNothing,
 		"WordAcrossAFault":   wordAcrossAFault,
 		"ContradictionAged":  contradictionAfterSilence,
+		"FaultsCountForEver": contradictionAfterSilence,
 	})
 }
 

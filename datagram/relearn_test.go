@@ -160,6 +160,11 @@ func contradictionAfterSilence(t testing.TB) {
 	take(t, s, later, hello(7, later-ms), Delivered)
 	faulty, heard := s.Faults(at(later))
 	require.Equal(t, [2]int{1, 1}, [2]int{faulty, heard})
+	for after, want := range map[time.Duration]int{evidenceLasts: 1, evidenceLasts + 1: 0} {
+		take(t, s, shows+after, hello(7, shows+after-ms), Delivered)
+		faulty, heard := s.Faults(at(shows + after))
+		require.Equal(t, [2]int{want, 1}, [2]int{faulty, heard}, "%v later", after)
+	}
 	require.Equal(t, Faulty, s.distrust(at(later), s.peers[2], 2))
 	require.Equal(t, at(later).Add(s.separation(2)), s.peers[2].current.until, "it is the second one in a row")
 }

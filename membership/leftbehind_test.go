@@ -200,3 +200,15 @@ func inheritedLease(t testing.TB) {
 	require.Contains(t, kinds(g.leader.HandleTimeout(until, later, nil)), Installed)
 	require.Nil(t, g.leader.Inherited())
 }
+
+// A member of an open proposal whose vote is missing in a round gets a second chance, as one of
+// the view does.
+func TestAProposalKeepsItsMembers(t *testing.T) { proposalKeepsMembers(t) }
+
+func proposalKeepsMembers(t testing.TB) {
+	g := newTrio(t)
+	g.won(1, 2, 3)
+	p := g.leader.Proposal()
+	g.leader.HandleWon(now, timed.SetOf(1, 2), timed.Set{}, timed.SetOf(2, 3), boot, g.votes, nil)
+	require.Same(t, p, g.leader.Proposal())
+}

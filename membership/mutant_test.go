@@ -20,6 +20,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepResigned":        lateConfirmations,
 		"AckOlder":            laterThanEarlier,
 		"DroppedOfAnyView":    confirmationsOfOneView,
+		"ProposalLosesMember": proposalKeepsMembers,
 
 		"ViewGrantShortened": longestLeaseCounts,
 		"CommitWithoutLease": commitNeedsTime,

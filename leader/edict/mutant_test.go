@@ -11,6 +11,7 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader/edict", map[string]func(testing.TB){
 		"EdictHeldAliased":      keepsCopies,
+		"EdictRecalledAliased":  keepsCopies,
 		"EdictFirstVoter":       contradictions,
 		"EdictClockAcrossBoots": asCreated,
 		"EdictZeroCounts":       asCreated,

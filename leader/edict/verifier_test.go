@@ -131,12 +131,15 @@ func keepsCopies(t testing.TB) {
 	for _, e := range []Edict{first, second} {
 		_, err := v.Accept("a", &e, e.Digest)
 		require.NoError(t, err)
+		require.NoError(t, v.Remember("b", &e))
 	}
 	want := second.Clone()
 	second.Stamps[0].At = -1
-	got, ok := v.Latest("a")
-	require.True(t, ok)
-	require.True(t, want.Equal(&got))
+	for _, name := range []string{"a", "b"} {
+		got, ok := v.Latest(name)
+		require.True(t, ok)
+		require.True(t, want.Equal(&got), name)
+	}
 }
 
 func TestAVerifierKeepsCopies(t *testing.T) { keepsCopies(t) }
