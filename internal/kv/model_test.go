@@ -145,6 +145,9 @@ type twin struct {
 	m   model
 	n   uint64
 	now time.Duration // true
+
+	late []Command // drawn, and overtaken by others
+	done []Command // the last ones
 }
 
 // modelKeys are the keys of a twin. Some begin with others.
@@ -179,8 +182,34 @@ func (w *twin) lease() (id Dot) {
 	return id
 }
 
-// command applies a random command to both.
+// command applies a random command to both. It may be an old one that others have overtaken, or
+// come again.
 func (w *twin) command() {
+	c := w.draw()
+	if w.rnd.IntN(5) == 0 {
+		w.late = append(w.late, c)
+		i := w.rnd.IntN(len(w.late))
+		c = w.late[i]
+		w.late = slices.Delete(w.late, i, i+1)
+		if len(w.late) < 3 {
+			w.late = append(w.late, c)
+			return
+		}
+	}
+	w.apply(c)
+	if w.done = append(w.done, c); len(w.done) > 9 {
+		w.done = w.done[1:]
+	}
+	if w.rnd.IntN(5) == 0 {
+		again := w.done[w.rnd.IntN(len(w.done))]
+		r := w.s.Apply(again.Encode())
+		require.Equal(w.t, Repeated, r.Status, "%v", again.Op)
+		require.Equal(w.t, w.m.revision, r.Revision)
+	}
+}
+
+// draw returns a random command.
+func (w *twin) draw() Command {
 	w.n++
 	w.now += time.Duration(w.rnd.Int64N(int64(ttl / 5)))
 	c := Command{Op: Put, Dot: Dot{1, w.n}, At: w.reading()}
@@ -211,6 +240,11 @@ func (w *twin) command() {
 	case Renew, Revoke, Resolve:
 		c.Lease = w.lease()
 	}
+	return c
+}
+
+// apply applies a command to both.
+func (w *twin) apply(c Command) {
 	due, leases := w.s.Due(c.At), maps.Clone(w.m.leases)
 	r, status := w.s.Apply(c.Encode()), w.m.apply(&c)
 	var made Dot
