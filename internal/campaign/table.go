@@ -238,7 +238,7 @@ func changes() []Campaign {
 // disks are the situations that disks get into, and losses what becomes of what they lose.
 var (
 	disks = []string{replicated.Recovered, replicated.Torn, replicated.Failed, replicated.Full, replicated.FullForSnapshot, replicated.Compacted,
-		replicated.PowerLost, replicated.EndedEarly, replicated.EndedTogether, replicated.Unconfirmed}
+		replicated.PowerLost, replicated.EndedEarly, replicated.EndedTogether, replicated.Unconfirmed, replicated.Unread}
 	losses = []string{replicated.Forgotten,
 		replicated.LostFile + replicated.RefusedAfter, replicated.FlippedBit + replicated.RefusedAfter, replicated.CutFile + replicated.RefusedAfter,
 		replicated.OlderFile + replicated.RefusedAfter, replicated.LostFile + replicated.MissedAfter, replicated.CutFile + replicated.MissedAfter,

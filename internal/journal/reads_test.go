@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -13,62 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/journal/disktest"
 )
 
-var errUnread = errors.New("input/output error")
-
-// unreadable is a disk of which one call fails that only looks, and those after it succeed.
-type unreadable struct {
-	*disktest.Disk
-	left int // such calls before it; negative: it has failed
-}
-
-func (d *unreadable) fails() error {
-	if d.left--; d.left == -1 {
-		return errUnread
-	}
-	return nil
-}
-
-// List implements [journal.Disk]. What it has until it fails are some of the names.
-func (d *unreadable) List() ([]string, error) {
-	all, err := d.Disk.List()
-	if failed := d.fails(); failed != nil {
-		return all[:len(all)/2], failed
-	}
-	return all, err
-}
-
-// Open implements [journal.Disk].
-func (d *unreadable) Open(name string) (journal.File, error) {
-	if err := d.fails(); err != nil {
-		return nil, err
-	}
-	f, err := d.Disk.Open(name)
-	return unreadableFile{f, d}, err
-}
-
-type unreadableFile struct {
-	journal.File
-	disk *unreadable
-}
-
-// Size implements [journal.File].
-func (f unreadableFile) Size() (int64, error) {
-	if err := f.disk.fails(); err != nil {
-		return 0, err
-	}
-	return f.File.Size()
-}
-
-// ReadAt implements [io.ReaderAt]. A read that fails has some of the bytes.
-func (f unreadableFile) ReadAt(b []byte, at int64) (int, error) {
-	if err := f.disk.fails(); err != nil {
-		n, _ := f.File.ReadAt(b, at)
-		return n / 2, err
-	}
-	return f.File.ReadAt(b, at)
-}
-
-// readsFail has each look at a disk fail once while a journal is opened and read. The journal is
+// readsFail has each look at a disk fail, once or from then on, while a journal is opened and read. The journal is
 // refused for that reason, unless it got what it needed; no file is changed by the refusal, and
 // the next process finds everything. The files of the second journal are damaged, which no
 // failed read may hide.
@@ -81,10 +25,11 @@ func readsFail(t testing.TB) {
 		b[50] ^= 1
 		return b
 	}))
-	for _, d := range []*disktest.Disk{whole, damaged} {
+	for k := range 4 {
+		d := []*disktest.Disk{whole, damaged}[k/2]
 		refused := 0
-		for looks, left := 0, -1; left < 0; looks++ {
-			bad := &unreadable{disktest.Of(d.Files()), looks}
+		for looks, failed := 0, true; failed; looks++ {
+			bad := &disktest.Unreadable{Disk: disktest.Of(d.Files()), Left: looks, Lasting: k%2 == 1}
 			var got []string
 			j, err := journal.OpenOn(bad, o)
 			if err != nil {
@@ -92,12 +37,12 @@ func readsFail(t testing.TB) {
 			} else {
 				got, err = content(j)
 			}
-			switch left = bad.left; {
+			switch failed = bad.Failed; {
 			case d == damaged:
 				require.Error(t, err, "look %d: the damage is hidden", looks)
 				continue
 			case err != nil:
-				require.ErrorIs(t, err, errUnread, "look %d", looks)
+				require.ErrorIs(t, err, disktest.ErrUnread, "look %d", looks)
 				refused++
 				got, err = read(bad.Files())
 			}

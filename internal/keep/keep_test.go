@@ -138,3 +138,33 @@ func unreadDamage(t testing.TB) {
 }
 
 func TestDamageThatNobodyReadsIsNoticed(t *testing.T) { unreadDamage(t) }
+
+// failedReads has each look at a disk with a snapshot and later operations fail, once or from then
+// on. An application gets all of its state, or a start is refused because of that.
+func failedReads(t testing.TB) {
+	d, app, k := three(t)
+	k.Dislocate()
+	require.NoError(t, k.perform(k.Locate(place(2))))
+	op := broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: 2, Sequence: 4}, Position: 9, Payload: []byte("four")}
+	require.NoError(t, k.perform(k.Apply(&op, replica.Point{View: place(2).View, Position: 9})))
+	app.Apply(op)
+	for _, lasting := range []bool{false, true} {
+		refused := 0
+		for looks, failed := 0, true; failed; looks++ {
+			bad, again := &disktest.Unreadable{Disk: disktest.Of(d.Files()), Left: looks, Lasting: lasting}, &list{}
+			j, err := journal.OpenOn(bad, journal.Options{Segment: 1 << 12})
+			if err == nil {
+				_, _, err = Open(j, again, Options{})
+			}
+			if failed = bad.Failed; err != nil {
+				require.ErrorIs(t, err, disktest.ErrUnread, "look %d", looks)
+				refused++
+				continue
+			}
+			require.Equal(t, "one two three four", again.text(), "look %d", looks)
+		}
+		require.Greater(t, refused, 10)
+	}
+}
+
+func TestAStateThatCannotBeReadIsNotLess(t *testing.T) { failedReads(t) }

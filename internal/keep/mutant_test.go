@@ -14,5 +14,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepUnreadUnchecked": unreadDamage,
 		"KeepPlaceAhead":      keepsPayloads,
 		"KeepPayloadsLent":    keepsPayloads,
+		"KeepUnreadIsNone":    failedReads,
 	})
 }

@@ -21,6 +21,7 @@ import (
 type disk struct {
 	node     *sim.Node
 	rand     *rand.Rand // of faults
+	looks    *rand.Rand // of those that only copies meet
 	files    *disktest.Disk
 	truth    []fact            // by record
 	sure     uint64            // the last record that was on the disk when a process ended
@@ -48,7 +49,7 @@ type writer struct {
 }
 
 func newDisk(n *sim.Node, seed uint64) *disk {
-	return &disk{node: n, rand: rand.New(rand.NewPCG(seed, uint64(n.ID()))), files: disktest.New(), truth: []fact{factOf(new(replica.Place), nil, new(state))}}
+	return &disk{node: n, rand: rand.New(rand.NewPCG(seed, uint64(n.ID()))), looks: rand.New(rand.NewPCG(seed, uint64(n.ID())<<8)), files: disktest.New(), truth: []fact{factOf(new(replica.Place), nil, new(state))}}
 }
 
 // blocked reports whether the application has to wait for the disk.

@@ -74,6 +74,7 @@ const (
 	EndedEarly  = "a process ended while it opened its store"
 	PowerLost   = "a machine lost its power"
 	Forgotten   = "a node had nothing on its disk any more"
+	Unread      = "a disk could not be read when a process began"
 
 	FullForSnapshot = "a disk was full for a snapshot"
 	Unconfirmed     = "a disk was full when a process found a snapshot that nothing follows"

@@ -95,6 +95,7 @@ func (s *run) recover(d *disk) (*state, replica.Earlier) {
 	s.end(d)
 	loss := s.lose(d)
 	for refusals := 0; ; {
+		s.misread(d)
 		app := &kept{state: newState(s.load.sessions)}
 		err := s.open(d, app)
 		switch {
@@ -240,7 +241,7 @@ func (s *run) wipe(d *disk) {
 
 // wipe removes all files.
 func (d *disk) wipe() {
-	*d = disk{node: d.node, rand: d.rand, files: disktest.New(), truth: d.truth[:1]}
+	*d = disk{node: d.node, rand: d.rand, looks: d.looks, files: disktest.New(), truth: d.truth[:1]}
 }
 
 // forget notes that a node knows nothing any more.
