@@ -43,6 +43,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ForwardsOfOthers":     samplesCountOnce,
 		"OldSamplesSteer":      oldSamplesSteerNothing,
 		"BendReplaced":         bendsKeepPromises,
+		"ForwardsTheNewLate":   forwardsTheNew,
 		"NewLineOwes":          newLinesOweNothing,
 		"EarlierIsNarrower":    earlierReadingsHold,
 

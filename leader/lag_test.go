@@ -59,7 +59,8 @@ type onWay struct {
 	stamp    timed.Instant
 	state    State
 	hears    [8]timed.BootID // incarnations that the sender hears
-	kind     Kind            // 0: nothing but the state
+	quorum   QuorumID
+	kind     Kind // 0: nothing but the state
 	effect   Effect
 	question *Question
 }
@@ -70,6 +71,7 @@ type trusted struct {
 	by      timed.Incarnation
 	support timed.Set // when it came, and By among it
 	global  time.Duration
+	quorum  QuorumID
 }
 
 func newLag(t testing.TB, seed uint64) *lag {
@@ -129,6 +131,7 @@ func (g *lag) send(n *lagged, to timed.NodeID, m onWay) {
 	now := n.clock(g.now)
 	m.sent, m.from, m.stamp = g.now, n.self, now
 	n.FillState(now, &m.state)
+	m.quorum = n.QuorumID()
 	for i := range n.peers {
 		if p := &n.peers[i]; n.Ready(now) && p.fast != 0 && now.Sub(p.fast) <= g.timing.Expires {
 			m.hears[i] = p.boot
@@ -174,6 +177,9 @@ func (g *lag) receive(n *lagged, m *onWay) {
 		n.NoteState(m.from, &m.state)
 	}
 	n.SetAlive(now, n.aliveAt(now, &g.timing))
+	if m.kind == SendRequest || m.kind == SendReply {
+		g.perform(n, n.HandleQuorum(now, m.from.Node, m.quorum, nil))
+	}
 	switch m.kind {
 	case SendRelease:
 		n.NoteRelease(now, m.from, m.effect.Number, m.effect.Peer)
@@ -201,7 +207,7 @@ func (g *lag) perform(n *lagged, out []Effect) {
 			g.send(n, e.Peer, onWay{kind: e.Kind, effect: e})
 		case Verified:
 			if a := e.Assurance; a.Local > 0 {
-				t := trusted{until: n.trueTime(a.Local), by: a.By, support: timed.SetOf(a.By.Node)}
+				t := trusted{until: n.trueTime(a.Local), by: a.By, support: timed.SetOf(a.By.Node), quorum: n.QuorumID()}
 				if a.Global > 0 {
 					t.global = n.trueTime(a.Global)
 				}
@@ -230,6 +236,12 @@ func (g *lag) turn(n *lagged) {
 		g.send(n, timed.NoNode, onWay{})
 	}
 	require.Empty(g.t, n.Audit(now), "seed %d, node %v at %v", g.seed, n.self, g.now)
+	if n.topValid { // then it is what it would be if it were computed now
+		cached := [3]any{n.top, n.topAbove, n.above}
+		n.topValid = false
+		n.best()
+		require.Equal(g.t, [3]any{n.top, n.topAbove, n.above}, cached, "seed %d, node %v at %v", g.seed, n.self, g.now)
+	}
 }
 
 // step lets half a millisecond pass.

@@ -84,4 +84,5 @@ var notices = map[string]func(testing.TB){
 	"SettlesDeaf":          tentativeWaits,
 	"SuccessorInTime":      namedComesFirst,
 	"CollateTheRefuser":    refusersAnswer,
+	"ForeignStaysOnTop":    latePackets,
 }

@@ -212,3 +212,20 @@ func proposalKeepsMembers(t testing.TB) {
 	g.leader.HandleWon(now, timed.SetOf(1, 2), timed.Set{}, timed.SetOf(2, 3), boot, g.votes, nil)
 	require.Same(t, p, g.leader.Proposal())
 }
+
+// A member that reports an earlier view of this leader has not installed the present one.
+func TestAViewIsAnnouncedToThoseOfTheLast(t *testing.T) { announcesToAll(t) }
+
+func announcesToAll(t testing.TB) {
+	g := newTrio(t)
+	v := g.form()
+	r := Report{Installed: v.ID, Acknowledged: ViewID{Sequence: 7, Leader: 3, Boot: 30}, Sequence: 7}
+	g.leader.HandleReport(now, inc(2), &r, true, g.votes, nil)
+	g.round(2, 3)
+	require.NotEqual(t, v.ID, g.leader.View().ID)
+	r = Report{Installed: v.ID, Acknowledged: g.leader.View().ID, Sequence: g.leader.Sequence()}
+	for id := timed.NodeID(2); id <= 3; id++ {
+		g.leader.HandleReport(now, inc(id), &r, true, g.votes, nil)
+	}
+	require.Equal(t, Commit, g.part().Kind)
+}

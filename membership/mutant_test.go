@@ -21,6 +21,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AckOlder":            laterThanEarlier,
 		"DroppedOfAnyView":    confirmationsOfOneView,
 		"ProposalLosesMember": proposalKeepsMembers,
+		"InstalledOfTheLead":  announcesToAll,
 
 		"ViewGrantShortened": longestLeaseCounts,
 		"CommitWithoutLease": commitNeedsTime,
