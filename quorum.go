@@ -81,7 +81,7 @@ func (n *Node) ask(ctx context.Context, epoch uint64, next quorum.System) error 
 // ctx; or says that packets are too small for the change. It is safe for concurrent use.
 func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
 	var former uint64 // the epoch before that of next
-	_, err := n.change(next, func(before EpochAnswer) error {
+	err := n.change(next, func(before EpochAnswer) error {
 		rules := before.System == next.String() && before.Next == ""
 		if (rules || n.orders()) && !n.LeadsGlobally() {
 			return loop.ErrNotLeader // whatever its state
@@ -151,24 +151,23 @@ func (n *Node) changed(ctx context.Context, before uint64, next quorum.System) (
 // The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem], [ErrClosed], the cause
 // of ctx, or says that packets are too small.
 func (n *Node) ForceQuorum(ctx context.Context, next quorum.System, dead Set) error {
-	_, err := n.change(next, func(EpochAnswer) error { return n.loop.ForceQuorum(ctx, next.String(), dead) })
-	return err
+	return n.change(next, func(EpochAnswer) error { return n.loop.ForceQuorum(ctx, next.String(), dead) })
 }
 
-// change begins a change, and returns the answer of [Node.Epoch] before it.
-func (n *Node) change(next quorum.System, begin func(before EpochAnswer) error) (EpochAnswer, error) {
+// change begins a change, with the answer of [Node.Epoch] before it.
+func (n *Node) change(next quorum.System, begin func(before EpochAnswer) error) error {
 	if next == nil {
-		return EpochAnswer{}, errors.New("failaware: a change needs a quorum system")
+		return errors.New("failaware: a change needs a quorum system")
 	}
 	before := n.Epoch()
 	if before.Static {
-		return before, ErrStaticQuorum
+		return ErrStaticQuorum
 	}
 	err := begin(before)
 	if errors.Is(err, loop.ErrNotLeader) || errors.Is(err, epoch.ErrNotLeader) {
 		err = n.refuse(true)
 	}
-	return before, err
+	return err
 }
 
 // Edict returns an edict of the global leader for a payload: the proof for a store

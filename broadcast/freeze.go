@@ -23,7 +23,6 @@ type freeze struct {
 	commits  assembly[Commit]
 	news     bool // there is something to send at once
 	due      timed.Instant
-	since    timed.Instant
 
 	// At the proposal's leader.
 	lead    bool
@@ -49,7 +48,7 @@ func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 			r.Acks = append(r.Acks, Mark{m.Node, m.Boot, m.ack})
 		}
 	}
-	s.freeze = freeze{on: true, proposal: p.ID, report: cutReport(r, s.cfg.PacketBytes), news: true, due: now, since: now, lead: lead}
+	s.freeze = freeze{on: true, proposal: p.ID, report: cutReport(r, s.cfg.PacketBytes), news: true, due: now, lead: lead}
 	if lead {
 		f := &s.freeze
 		f.view, f.missing = p, len(p.Members)

@@ -34,7 +34,6 @@ type Status struct {
 
 // Poller polls one reference; see [New].
 type Poller struct {
-	cfg Config
 	src source
 	mu  sync.Mutex
 	st  Status
@@ -43,7 +42,7 @@ type Poller struct {
 // New returns a poller that uses a hardware clock with a rate error of at most rho.
 // The configuration must be valid.
 func New(c Config, clock *hwclock.Clock, rho timed.Drift) *Poller {
-	p := &Poller{cfg: c, st: Status{Name: c.Name(), Poll: c.interval()}}
+	p := &Poller{st: Status{Name: c.Name(), Poll: c.interval()}}
 	switch {
 	case c.NTP != "":
 		p.src = newServer(c, clock, rho)

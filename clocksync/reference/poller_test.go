@@ -30,7 +30,7 @@ func (s *script) poll(context.Context) (Sample, error) {
 func play(t *testing.T, d time.Duration, outcome func(n int) error) (gaps []time.Duration, st Status, delivered int) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{outcome: outcome}
-		p := &Poller{cfg: Config{NTP: "x"}, src: s, st: Status{Name: "x", Poll: DefaultNTPPoll}}
+		p := &Poller{src: s, st: Status{Name: "x", Poll: DefaultNTPPoll}}
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		defer cancel()
 		p.Run(ctx, func(Sample) { delivered++ })

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"hash/fnv"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 // history is the deliveries of a member's application in a form that can be compared
 // between members: hashes of the deliveries in each view, and the pauses.
 type history struct {
-	Boot   timed.BootID
 	Stints []castStint
 	Pauses []castPause
 	// Skips are messages of a sender that were left out although it came along in
@@ -26,7 +26,6 @@ type history struct {
 	// reported to their sender.
 	Elsewhere []castSkip
 	Messages  uint64
-	Overruns  int // incarnations that ended because the application was too slow
 }
 
 // castSkip are messages of one sender's incarnation, by their sequences.
@@ -106,7 +105,6 @@ func (r *historyRecorder) note(items []failaware.Delivery, now timed.Instant) {
 		case failaware.ViewChange:
 			r.viewChange(items[i].View.ID, c.Along)
 		case failaware.NewIncarnation:
-			r.h.Overruns++
 			r.h.Stints = nil
 			r.heard = [timed.MaxNodes + 1]latestMessage{}
 		case failaware.OutcomeLost:
@@ -159,12 +157,11 @@ func (r *historyRecorder) message(it *failaware.Delivery) {
 }
 
 // take returns the history and forgets the pauses and the reports of lost outcomes.
-func (r *historyRecorder) take(boot timed.BootID) *history {
+func (r *historyRecorder) take() *history {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	result := r.h
-	result.Boot = boot
-	result.Stints = append([]castStint(nil), r.h.Stints...)
+	result.Stints = slices.Clone(r.h.Stints)
 	r.h.Pauses, r.h.Elsewhere = nil, nil
 	return &result
 }

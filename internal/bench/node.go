@@ -152,7 +152,7 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 	case doSlow:
 		c.flood.slowDown(time.Duration(cmd.Micros) * time.Microsecond)
 	case doHistory:
-		r.History = c.flood.recorder.take(c.node.Status().Boot)
+		r.History = c.flood.recorder.take()
 		r.Usage, err = measureUsage(c.node)
 	case doLook:
 		r.Pages, err = c.pages.look()
@@ -184,7 +184,7 @@ func (c *nodeChild) watch(ctx context.Context) {
 		case event.PeerSilent:
 			alive.Remove(e.Peer)
 		}
-		s := c.look(e.Kind(), idSet{alive})
+		s := c.look(idSet{alive})
 		c.reports.Put(report{State: &s})
 		if _, elected := e.(event.Elected); elected && !expect.Subset(s.Support.Set) {
 			c.watchSupport(s, expect)
@@ -198,15 +198,15 @@ func (c *nodeChild) watchSupport(s state, expect timed.Set) {
 	for end := s.At.Add(100 * time.Millisecond); s.At < end && !expect.Subset(s.Support.Set); {
 		time.Sleep(200 * time.Microsecond)
 		before := s.Support
-		if s = c.look("support", s.Alive); s.Support != before {
+		if s = c.look(s.Alive); s.Support != before {
 			c.reports.Put(report{State: &s})
 		}
 	}
 }
 
 // look takes the node's answers.
-func (c *nodeChild) look(event string, alive idSet) state {
-	s := state{At: c.clock.Now(), Event: event, Alive: alive}
+func (c *nodeChild) look(alive idSet) state {
+	s := state{At: c.clock.Now(), Alive: alive}
 	l, v := c.node.Leader(), c.node.View()
 	s.Leader, s.Held, s.Leads, s.Support = l.Leader, l.UpToDate, l.Leads, idSet{l.Support}
 	s.Fresh = v.UpToDate

@@ -44,7 +44,7 @@ func historyOf(items ...failaware.Delivery) *history {
 	for _, it := range items {
 		r.note([]failaware.Delivery{it}, 1)
 	}
-	return r.take(1)
+	return r.take()
 }
 
 func TestHistoriesThatContradictEachOther(t *testing.T) {

@@ -146,7 +146,7 @@ func (m *transferMeter) run(ctx context.Context) (err error) {
 	}
 	began := m.clock.Now()
 	m.opt.progress("%d MiB: the joiner is in the view", m.size.MiB)
-	m.size.During, err = m.rate(ctx, func() error {
+	m.size.During, err = m.rate(func() error {
 		return m.until(ctx, func(l *pagesLook) bool { return l.Restored > 0 && l.Works && l.Behind < 100 }, m.follow)
 	})
 	m.size.Took = m.clock.Now().Sub(began)
@@ -162,7 +162,7 @@ func (m *transferMeter) calmly(ctx context.Context, note func(*TransferMemory) *
 	if err := sleep(ctx, 2*time.Second); err != nil {
 		return 0, err
 	}
-	rate, err = m.rate(ctx, func() error { return sleep(ctx, m.opt.For) })
+	rate, err = m.rate(func() error { return sleep(ctx, m.opt.For) })
 	if err == nil && note != nil {
 		_, err = m.look(note)
 	}
@@ -170,7 +170,7 @@ func (m *transferMeter) calmly(ctx context.Context, note func(*TransferMemory) *
 }
 
 // rate returns the rate of operations of the nodes that are alive before and after.
-func (m *transferMeter) rate(ctx context.Context, f func() error) (float64, error) {
+func (m *transferMeter) rate(f func() error) (float64, error) {
 	before, err := m.look(nil)
 	from := m.clock.Now()
 	if err == nil {

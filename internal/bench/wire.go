@@ -85,7 +85,6 @@ type report struct {
 // state is the answers of a node when the hardware clock showed At.
 type state struct {
 	At      timed.Instant
-	Event   string // the cause of this report
 	Leader  timed.NodeID
 	Held    bool // the answer is up to date
 	Leads   bool

@@ -21,7 +21,6 @@ type socket struct {
 	quiet  *quietSocket // nil: there is none
 	in     receiver
 	out    sender
-	count  *counters
 }
 
 func open(addr *net.UDPAddr, clock *hwclock.Clock, opts Options, count *counters) (*socket, netip.AddrPort, error) {
@@ -46,7 +45,7 @@ func openAt(addr netip.AddrPort, clock *hwclock.Clock, opts Options, count *coun
 		return nil, local, os.NewSyscallError("socket", err)
 	}
 	file := os.NewFile(uintptr(fd), "udp "+addr.String())
-	s := &socket{file: file, count: count}
+	s := &socket{file: file}
 	defer func() {
 		if err != nil {
 			_ = s.close()

@@ -95,10 +95,9 @@ const (
 
 // Progress is the progress of a search.
 type Progress struct {
-	Depth       int    // messages whose fate was chosen, of the states now explored
-	States      int    // distinct ones that were found
-	Transitions uint64 // from one state to a next one
-	Waiting     int    // states that wait to be explored
+	Depth   int // messages whose fate was chosen, of the states now explored
+	States  int // distinct ones that were found
+	Waiting int // states that wait to be explored
 }
 
 func (o Options) withDefaults() Options {
@@ -182,13 +181,7 @@ func ParseRates(s string) (Rates, error) {
 // tick, which is far below δ, and a process acts less than one tick, which is
 // at most σ, after it should.
 func grainOf(t timed.Timing) (time.Duration, error) {
-	grain := t.FastThreshold / ticksInDelta
-	if grain > t.SchedulingDelay {
-		grain = t.SchedulingDelay
-	}
-	if grain > t.OneWayTimeout {
-		grain = t.OneWayTimeout
-	}
+	grain := min(t.FastThreshold/ticksInDelta, t.SchedulingDelay, t.OneWayTimeout)
 	// Clocks at rates that are whole nanoseconds a tick have no remainders.
 	for _, round := range []time.Duration{time.Millisecond, 100 * time.Microsecond, 10 * time.Microsecond, time.Microsecond} {
 		if grain >= round {

@@ -117,7 +117,7 @@ func (s *search) run(ctx context.Context) {
 }
 
 func (s *search) progress(depth int) Progress {
-	p := Progress{Depth: depth, States: s.report.States, Transitions: s.report.Transitions}
+	p := Progress{Depth: depth, States: s.report.States}
 	for _, l := range s.layers {
 		p.Waiting += len(l)
 	}

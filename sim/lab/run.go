@@ -33,7 +33,6 @@ type Outcome struct {
 	Measure
 	Verdicts []Verdict
 	Hash     uint64 // of the world's trace
-	Events   uint64
 }
 
 // Verdict is the verdict of a specification on a run.
@@ -226,7 +225,7 @@ func (r *run) liveUntil(w *sim.World, s *Scenario, end time.Duration) error {
 
 func (r *run) outcome(w *sim.World) Outcome {
 	res := w.Result()
-	o := Outcome{Measure: r.observer.m, Hash: res.Hash, Events: res.Events}
+	o := Outcome{Measure: r.observer.m, Hash: res.Hash}
 	o.Algorithm, o.Sent = r.counted(w)
 	for _, v := range r.observer.specs {
 		o.Verdicts = append(o.Verdicts, Verdict{v.name, v.tested, v.err, v.at})

@@ -70,14 +70,13 @@ func slowest(rho timed.Drift) int64 { return int64(rho) * 1e9 / (1e9 + int64(rho
 
 // clock is a hardware clock. It is immutable, so that reading takes no lock.
 type clock struct {
-	origin   time.Time
 	base     int64 // its reading then
 	drift    int64
 	hardware *hwclock.Clock
 }
 
 func newClock(origin time.Time, set *Clock) *clock {
-	c := &clock{origin: origin, base: int64(upTime + set.Offset), drift: set.Drift}
+	c := &clock{base: int64(upTime + set.Offset), drift: set.Drift}
 	c.hardware = hwclock.Of(func() int64 { return int64(c.at(int64(time.Since(origin)))) })
 	return c
 }

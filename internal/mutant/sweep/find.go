@@ -16,7 +16,6 @@ type change struct {
 	pkg  string // relative to the module
 	file string
 	line int
-	col  int
 	kind string
 	text string // what changes, for people
 }
@@ -56,7 +55,7 @@ func (f *finder) number(at token.Pos, kind, text string) int {
 	id := *f.next
 	*f.next++
 	p := f.fset.Position(at)
-	f.changes = append(f.changes, change{id: id, pkg: f.pkg, file: f.file, line: p.Line, col: p.Column, kind: kind, text: text})
+	f.changes = append(f.changes, change{id: id, pkg: f.pkg, file: f.file, line: p.Line, kind: kind, text: text})
 	return id
 }
 
