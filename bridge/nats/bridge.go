@@ -207,8 +207,8 @@ func (b *bridge) publish(ctx context.Context, subject string, value any) bool {
 			b.published.Add(1)
 			return true
 		}
-		var refused *jetstream.APIError
-		if errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		refused, _ := errors.AsType[*jetstream.APIError](err)
+		if refused != nil && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
 			b.known.Add(1)
 			return true
 		}

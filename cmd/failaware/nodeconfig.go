@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -39,9 +40,7 @@ func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error)
 	}
 	merged := source{}
 	for _, from := range sources {
-		for key, values := range from {
-			merged[key] = values
-		}
+		maps.Copy(merged, from)
 	}
 	c, err := apply(merged)
 	if err != nil {

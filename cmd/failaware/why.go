@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,12 +37,7 @@ of which node led to it, and by which rule with which of the settings.`,
 }
 
 func checkSubject(about string) error {
-	for _, s := range api.WhySubjects() {
-		if s == about {
-			return nil
-		}
-	}
-	if _, err := timed.ParseNodeID(about); err != nil {
+	if _, err := timed.ParseNodeID(about); err != nil && !slices.Contains(api.WhySubjects(), about) {
 		return cli.Wrong("why: %q is neither leader, view, clock nor the id of a node (1 to 255)", about)
 	}
 	return nil

@@ -81,7 +81,7 @@ func (s *store) get(w http.ResponseWriter, key string) {
 
 func (s *store) put(w http.ResponseWriter, r *http.Request, key string) {
 	value, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxValue))
-	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		http.Error(w, fmt.Sprintf("a value has at most %d bytes", maxValue), http.StatusRequestEntityTooLarge)
 		return
 	}
@@ -96,9 +96,9 @@ func (s *store) put(w http.ResponseWriter, r *http.Request, key string) {
 	}
 	// A repeated edict repeats its write, which changes nothing.
 	_, err = s.fence.Do(resource, &e, edict.Sum(payload(key, value)), func(edict.Verdict) error { return s.values.put(key, value) })
-	refused := new(edict.RefusedError)
+	_, refused := errors.AsType[*edict.RefusedError](err)
 	switch {
-	case errors.As(err, &refused):
+	case refused:
 		http.Error(w, err.Error(), http.StatusConflict)
 	case errors.Is(err, edict.ErrPayload):
 		http.Error(w, err.Error(), http.StatusBadRequest)

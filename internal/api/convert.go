@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"os"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -146,8 +145,8 @@ func withUnheard(s *failaware.Status) []failaware.PeerStatus {
 			peers = append(peers, failaware.PeerStatus{ID: m.Node, Boot: m.Boot, Delay: event.UnknownDelay, LastFast: -1})
 		}
 	}
-	sort.SliceStable(peers, func(i, j int) bool {
-		return uint8(peers[i].ID-1) < uint8(peers[j].ID-1) // nodes without an id come last
+	slices.SortStableFunc(peers, func(a, b failaware.PeerStatus) int {
+		return cmp.Compare(uint8(a.ID-1), uint8(b.ID-1)) // nodes without an id come last
 	})
 	return peers
 }

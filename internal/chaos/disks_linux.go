@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -47,7 +46,7 @@ func (n *node) remove(pattern string, seed uint64) (string, error) {
 	if err != nil || len(paths) == 0 {
 		return "", err
 	}
-	sort.Strings(paths)
+	slices.Sort(paths)
 	path := paths[(seed+uint64(n.started))%uint64(len(paths))]
 	return path, os.RemoveAll(path)
 }

@@ -1,13 +1,14 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -237,19 +238,15 @@ func (r *runner) play(ctx context.Context) error {
 // episode begins and ends the faults of an episode.
 func (r *runner) episode(ctx context.Context, e Episode) error {
 	type step struct {
-		at  time.Duration
-		do  func() error
-		seq int
+		at time.Duration
+		do func() error
 	}
 	var steps []step
 	for i := range e.Faults {
 		f := &e.Faults[i]
-		steps = append(steps, step{f.At, func() error { return r.begin(f) }, len(steps)},
-			step{f.At + f.For, func() error { return r.end(f) }, len(steps) + 1})
+		steps = append(steps, step{f.At, func() error { return r.begin(f) }}, step{f.At + f.For, func() error { return r.end(f) }})
 	}
-	sort.Slice(steps, func(i, j int) bool {
-		return steps[i].at < steps[j].at || steps[i].at == steps[j].at && steps[i].seq < steps[j].seq
-	})
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.at, b.at) })
 	began := time.Now()
 	for _, s := range steps {
 		select {

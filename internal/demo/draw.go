@@ -14,15 +14,6 @@ type Face struct {
 	Help     bool
 }
 
-func (f *Face) selected(id failaware.NodeID) bool {
-	for _, s := range f.Selected {
-		if s == id {
-			return true
-		}
-	}
-	return false
-}
-
 // The least size of a useful picture.
 const (
 	leastWidth  = 44

@@ -68,7 +68,7 @@ func drawHelp(c *Canvas, m *Model, top, bottom int) {
 // wrap breaks text into lines between words.
 func wrap(text string, width int) (lines []string) {
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
 			lines = append(lines, line)
 			line = ""

@@ -3,6 +3,7 @@ package demo
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,7 +87,7 @@ func drawName(c *Canvas, n *NodeModel, f *Face, y int) {
 	c.Put(0, y, Style{Tone: tone}, "▌")
 	name := fmt.Sprintf(" %v ", n.ID)
 	style := Style{Tone: tone, Bold: true}
-	if f.selected(n.ID) {
+	if slices.Contains(f.Selected, n.ID) {
 		name = fmt.Sprintf("[%v]", n.ID)
 		style = Style{Tone: Accent, Bold: true, Filled: true}
 	}

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"os"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 )
@@ -134,7 +133,7 @@ func (f *Finder) name(ctx context.Context, host string, port uint16) (addrs []ne
 	for _, ip := range ips {
 		addrs = append(addrs, netip.AddrPortFrom(ip, port))
 	}
-	sort.Slice(addrs, func(i, j int) bool { return addrs[i].Compare(addrs[j]) < 0 }) // name servers turn the order
+	slices.SortFunc(addrs, netip.AddrPort.Compare) // name servers turn the order
 	return addrs, nil
 }
 

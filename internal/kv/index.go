@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"sort"
 )
 
 // blockItems is how many items a block of an index has at most.
@@ -24,10 +23,7 @@ type item[K cmp.Ordered, V any] struct {
 
 // find returns the place of a key, or the one where it belongs.
 func (x *index[K, V]) find(key K) (block, at int, found bool) {
-	block = sort.Search(len(x.blocks), func(i int) bool {
-		b := x.blocks[i]
-		return b[len(b)-1].key >= key
-	})
+	block, _ = slices.BinarySearchFunc(x.blocks, key, func(b []item[K, V], k K) int { return cmp.Compare(b[len(b)-1].key, k) })
 	if block == len(x.blocks) {
 		return block, 0, false
 	}

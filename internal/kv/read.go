@@ -1,7 +1,7 @@
 package kv
 
 import (
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,6 +96,6 @@ func (s *State) Conflicts(prefix string) (out []*Conflict) {
 			out = append(out, c)
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].order(out[j]) < 0 })
+	slices.SortFunc(out, (*Conflict).order)
 	return out
 }

@@ -3,7 +3,6 @@ package kv
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"github.com/failaware/failaware/clocksync"
 )
@@ -247,7 +246,7 @@ func (s *State) trim() {
 			dead = append(dead, e)
 		}
 	}
-	sort.Slice(dead, func(i, j int) bool { return dead[i].order(dead[j]) < 0 })
+	slices.SortFunc(dead, (*Entry).order)
 	for _, e := range dead[:len(dead)-MaxTombstones*9/10] {
 		s.unlink(e.Key)
 	}

@@ -365,10 +365,8 @@ func (m *Replica) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 // Deadline returns when HandleTimeout is next due.
 func (m *Replica) Deadline() timed.Instant {
 	due := timed.Earlier(m.retryAt, m.resumeAt)
-	for _, s := range m.streams {
-		if m.mayFlow(s) {
-			return timed.Earlier(timed.Later(m.nextAt, m.pace.due()), due)
-		}
+	if slices.ContainsFunc(m.streams, m.mayFlow) {
+		return timed.Earlier(timed.Later(m.nextAt, m.pace.due()), due)
 	}
 	return due
 }

@@ -51,10 +51,8 @@ func (m *Replica) open(s *service) {
 			return
 		}
 	}
-	for _, n := range m.asked {
-		if n == s.name {
-			return
-		}
+	if slices.Contains(m.asked, s.name) {
+		return
 	}
 	m.asked = append(m.asked, s.name)
 	if !st.standby && len(m.streams) == 1 {

@@ -99,7 +99,7 @@ func find[E any](what, names string, all []E, name func(*E) string) (out []E, er
 		return all, nil
 	}
 next:
-	for _, n := range strings.Split(names, ",") {
+	for n := range strings.SplitSeq(names, ",") {
 		var known []string
 		for i := range all {
 			if known = append(known, name(&all[i])); name(&all[i]) == n {

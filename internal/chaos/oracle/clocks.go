@@ -1,8 +1,9 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 )
 
 // Limits of the comparison of clocks.
@@ -34,7 +35,7 @@ func (h *History) clocks(group string) (out []Violation) {
 		})
 	}
 	for line, all := range lines {
-		sort.Slice(all, func(i, j int) bool { return all[i].r.From < all[j].r.From })
+		slices.SortFunc(all, func(a, b reading) int { return cmp.Compare(a.r.From, b.r.From) })
 		latest := map[int]*Record{}
 		for _, x := range all {
 			for node, y := range latest {

@@ -3,7 +3,7 @@ package oracle
 import (
 	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 )
 
 // edicts finds edicts and timestamps that do not show in which order they were made. Each
@@ -15,7 +15,7 @@ func (h *History) edicts(group string) (out []Violation) {
 	}
 	var all []made
 	h.each(group, Edict, func(l *Log, r *Record) { all = append(all, made{l.Node, r}) })
-	sort.SliceStable(all, func(i, j int) bool { return all[i].r.From < all[j].r.From })
+	slices.SortStableFunc(all, func(a, b made) int { return cmp.Compare(a.r.From, b.r.From) })
 	latest := map[int][]*Record{} // the last two of each node: one may end after the next begins
 	for _, m := range all {
 		for node, list := range latest {

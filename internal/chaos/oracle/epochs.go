@@ -1,8 +1,9 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 )
 
 // epochs finds epochs that two quorum systems rule, and nodes that went back to an earlier
@@ -27,7 +28,7 @@ func (h *History) epochs(group string) (out []Violation) {
 		perNode[int(r.Number)] = append(perNode[int(r.Number)], answer{at: r.From})
 	})
 	for node, list := range perNode {
-		sort.SliceStable(list, func(i, j int) bool { return list[i].at < list[j].at })
+		slices.SortStableFunc(list, func(a, b answer) int { return cmp.Compare(a.at, b.at) })
 		for i := 1; i < len(list); i++ {
 			if a, b := list[i-1], list[i]; b.epoch != 0 && b.epoch < a.epoch {
 				out = append(out, Violation{"a node never returns to an earlier epoch", fmt.Sprintf("group %s: node %d is in epoch %d at %d, and was in epoch %d", group, node, b.epoch, b.at, a.epoch)})

@@ -3,12 +3,13 @@ package oracle
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 )
 
 // Violation is a contradiction between answers.
@@ -42,10 +43,7 @@ func Load(dir string) (*History, error) {
 		}
 		h.Logs = append(h.Logs, l)
 	}
-	sort.Slice(h.Logs, func(i, j int) bool {
-		a, b := h.Logs[i], h.Logs[j]
-		return a.Node < b.Node || a.Node == b.Node && a.Process < b.Process
-	})
+	slices.SortFunc(h.Logs, func(a, b *Log) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Process, b.Process)) })
 	return h, nil
 }
 
@@ -88,7 +86,7 @@ func (h *History) groups() (names []string) {
 			}
 		}
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	return names
 }
 

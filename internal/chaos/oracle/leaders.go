@@ -1,8 +1,9 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 )
 
 // leads returns the claims of nodes to lead globally: answers, and contexts for the work of a
@@ -73,7 +74,7 @@ func (l *Log) leadsAndFollows() *Log {
 			out.Records = append(out.Records, r)
 		}
 	}
-	sort.SliceStable(out.Records, func(i, j int) bool { return out.Records[i].From < out.Records[j].From })
+	slices.SortStableFunc(out.Records, func(a, b Record) int { return cmp.Compare(a.From, b.From) })
 	return out
 }
 
@@ -88,7 +89,7 @@ func supported(l *Log, r *Record) (string, string) {
 // selfSupport finds leaders that do not support themselves.
 func (h *History) selfSupport(group string) (out []Violation) {
 	h.each(group, Lead, func(l *Log, r *Record) {
-		if !overlap(r.Set, []int{l.Node}) {
+		if !slices.Contains(r.Set, l.Node) {
 			out = append(out, Violation{"a leader supports itself", fmt.Sprintf("group %s: node %d leads with the support of %v at %d", group, l.Node, r.Set, r.From)})
 		}
 	})

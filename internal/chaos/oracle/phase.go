@@ -1,8 +1,9 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 )
 
 // phase is a claim that one process made over some time. The claim held at some instant
@@ -52,7 +53,7 @@ func (h *History) phases(group, kind string, lasting bool, keyOf func(*Log, *Rec
 
 // collide calls f with all pairs of claims that surely held at one instant.
 func collide(all []phase, f func(p, q *phase)) {
-	sort.Slice(all, func(i, j int) bool { return all[i].begin < all[j].begin })
+	slices.SortFunc(all, func(a, b phase) int { return cmp.Compare(a.begin, b.begin) })
 	var active []*phase
 	for i := range all {
 		p := &all[i]
@@ -72,12 +73,5 @@ func collide(all []phase, f func(p, q *phase)) {
 
 // overlap reports whether two sets have a node in common.
 func overlap(a, b []int) bool {
-	for _, x := range a {
-		for _, y := range b {
-			if x == y {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(a, func(x int) bool { return slices.Contains(b, x) })
 }

@@ -1,9 +1,10 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -174,6 +175,6 @@ func Client(node, process int) string { return fmt.Sprintf("%d.%d", node, proces
 
 // contains reports whether a number is in one of the runs, which are sorted.
 func contains(runs [][2]uint64, n uint64) bool {
-	i := sort.Search(len(runs), func(i int) bool { return runs[i][1] >= n })
+	i, _ := slices.BinarySearchFunc(runs, n, func(run [2]uint64, n uint64) int { return cmp.Compare(run[1], n) })
 	return i < len(runs) && runs[i][0] <= n
 }

@@ -109,7 +109,7 @@ func (b binaries) play(ctx context.Context, k planted.Kill, first uint64, limit 
 		r.cpu = s.UserTime() + s.SystemTime()
 	}
 	r.read(out)
-	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		out = append(out, err.Error()...)
 	}
 	// A test that does not exist fails nothing.

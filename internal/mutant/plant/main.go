@@ -54,7 +54,7 @@ func run(dir string, args []string) (code int, err error) {
 	cmd := exec.Command("go", append(append(args[:1:1], flags...), args[1:]...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
-	if exit := new(exec.ExitError); errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), nil // the go command has said why
 	}
 	if err != nil {

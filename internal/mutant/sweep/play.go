@@ -109,7 +109,7 @@ func (k *killer) play(ctx context.Context, id int) (killed bool, out string, err
 	if ctx.Err() != nil {
 		return false, "", ctx.Err()
 	}
-	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) && timed.Err() == nil {
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended && timed.Err() == nil {
 		return false, "", err
 	}
 	return err != nil, string(text), nil
@@ -168,7 +168,7 @@ func (w *workshop) killers(ctx context.Context, pkg string) (all []*killer, err 
 func (w *workshop) packages(ctx context.Context, patterns []string) ([]string, error) {
 	out, err := w.output(ctx, append([]string{"list"}, patterns...)...)
 	var pkgs []string
-	for _, p := range strings.Fields(out) {
+	for p := range strings.FieldsSeq(out) {
 		pkgs = append(pkgs, strings.TrimPrefix(path.Clean(p), planted.Module+"/"))
 	}
 	return pkgs, err
