@@ -27,16 +27,10 @@ func castCell(ctx context.Context, opt *BroadcastOptions, g *group, run castRun,
 		}
 		*number++
 		run.Number, run.Rate = *number, rate/float64(run.Senders.Len())
-		measure := func() (err error) {
+		err := keepAwakeIf(name == LoadAwake, func() (err error) {
 			*load, err = g.runCast(run, opt.For)
 			return err
-		}
-		var err error
-		if name == LoadAwake {
-			err = keepAwake(measure)
-		} else {
-			err = measure()
-		}
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -25,7 +25,7 @@ type castSetup struct {
 // Begin to End and count from Measured to End.
 type castRun struct {
 	Number               uint32 // marks the messages of this run
-	Senders              idSet
+	Senders              timed.Set
 	Size                 int // in bytes
 	Order                failaware.Order
 	Atomicity            failaware.Atomicity
@@ -179,7 +179,7 @@ func (c *castChild) send(ctx context.Context, r *castRun) error {
 	opt := failaware.BroadcastOptions{Order: r.Order, Atomicity: r.Atomicity}
 	begin := r.Begin
 	if r.Rate > 0 { // senders take turns while messages are few
-		begin = begin.Add(time.Duration(float64(r.Senders.before(c.node.ID())) / float64(r.Senders.Len()) / r.Rate * float64(time.Second)))
+		begin = begin.Add(time.Duration(float64(r.Senders.Rank(c.node.ID())) / float64(r.Senders.Len()) / r.Rate * float64(time.Second)))
 	}
 	time.Sleep(begin.Sub(now))
 	gap := r.End.Sub(r.Measured) / castTraces

@@ -34,25 +34,15 @@ type CastFloor struct {
 	Share float64 `json:"share"`
 }
 
-const (
-	// castFloorWindow is how many bytes a floor has under way per sender: a few of
-	// the largest packets.
-	castFloorWindow = 1 << 20
-	// castFloorBuffer is the size in bytes of the buffers of its sockets. The
-	// kernel charges small packets at several times their size, and windows that
-	// shrink for that reason must not slow the floor down.
-	castFloorBuffer = 8 << 20
-	// castFloorPart divides the time for the throughput of each floor, because
-	// there are several. Latency takes as long as that of the broadcast:
-	// percentiles compare only for equal numbers of messages.
-	castFloorPart = 2
-)
+// castFloorPart divides the time for the throughput of each floor, because
+// there are several. Latency takes as long as that of the broadcast:
+// percentiles compare only for equal numbers of messages.
+const castFloorPart = 2
 
 // castFloors measures the floors of the loads.
 func castFloors(ctx context.Context, opt *BroadcastOptions, n, size int, all bool) (floors CastFloors, err error) {
 	datagram := min(size, loopbackPacket())
-	floor := floorOptions{Members: n, Size: size, All: all, Window: castFloorWindow, Buffer: castFloorBuffer,
-		Procs: opt.procs(n), For: opt.For / castFloorPart, Launch: opt.Launch}
+	floor := floorOptions{Members: n, Size: size, All: all, Procs: opt.procs(n), For: opt.For / castFloorPart, Launch: opt.Launch}
 	if slices.Contains(opt.Loads, LoadSaturated) {
 		for _, way := range []struct {
 			into   *CastFloor

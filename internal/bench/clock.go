@@ -106,8 +106,7 @@ func (g *group) rejoin(ctx context.Context, watch time.Duration, r *ClockResult,
 	if err != nil {
 		return err
 	}
-	followers := g.all
-	followers.Remove(lead)
+	followers := g.all.Without(lead)
 	for id := range followers.All() {
 		g.crash(id)
 	}
@@ -125,8 +124,7 @@ func (g *group) rejoin(ctx context.Context, watch time.Duration, r *ClockResult,
 	if err != nil {
 		return err
 	}
-	followers = g.all
-	followers.Remove(lead)
+	followers = g.all.Without(lead)
 	since, _ := g.timelineOf(g.all).first(0, all.fresh)
 	answers, err := g.askAll(g.all, func(id timed.NodeID) command {
 		c := command{Do: doClock, Millis: int((joined + watch) / time.Millisecond), Micros: 2000}

@@ -97,15 +97,10 @@ func (g *group) trial(ctx context.Context, leads bool, times *crashTimes) error 
 		return err
 	}
 	if !leads {
-		others := g.all
-		others.Remove(victim)
-		victim = pick(others)
+		victim = pick(g.all.Without(victim))
 	}
-	survivors := g.all
-	survivors.Remove(victim)
-	for id := range survivors.All() {
-		g.members[id].child.tell(command{Do: doExpect, Expect: idSet{survivors}})
-	}
+	survivors := g.all.Without(victim)
+	g.tell(survivors, command{Do: doExpect, Expect: survivors})
 	at := g.crash(victim)
 	t := &timeline{ids: survivors}
 	err = g.wait(ctx, crashWait, func() bool {

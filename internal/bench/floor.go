@@ -2,11 +2,7 @@ package bench
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
-
-	"github.com/failaware/failaware/timed"
 )
 
 // floorOptions are the choices of [measureFloor] and [measureFloorLatency].
@@ -15,14 +11,8 @@ type floorOptions struct {
 	Size    int  // of messages, in bytes
 	All     bool // every member sends; otherwise the first one does
 	// Packet is the size of the largest packet in bytes of UDP payload. Small
-	// messages share packets, large ones take several. Zero means 1,200.
+	// messages share packets, large ones take several.
 	Packet int
-	// Window is the limit of bytes that a sender has under way to the slowest
-	// receiver, within the receiver's buffer. Zero means 256 KiB.
-	Window int
-	// Buffer is the size in bytes of the receive and the send buffer of each
-	// socket. Zero means 4 MiB.
-	Buffer int
 	// Plain moves every packet through the kernel by itself.
 	Plain bool
 	// Procs is GOMAXPROCS of each process; zero leaves it to Go.
@@ -32,11 +22,13 @@ type floorOptions struct {
 }
 
 const (
-	defaultFloorPacket = 1200
-	defaultFloorWindow = 256 << 10
-	defaultFloorBuffer = 4 << 20
-	maxFloorPacket     = 65_000
-	maxFloorFor        = time.Minute
+	// floorWindow is the limit of bytes that a sender has under way to the slowest
+	// receiver: a few of the largest packets.
+	floorWindow = 1 << 20
+	// floorBuffer is the size in bytes of the receive and the send buffer of each
+	// socket. The kernel charges small packets at several times their size, and windows
+	// that shrink for that reason must not slow the floor down.
+	floorBuffer = 8 << 20
 )
 
 // FloorCell is the result for one size of the group and of messages.
@@ -72,42 +64,11 @@ type FloorCell struct {
 // processor time spent on them. Members run in a process each. It needs Linux for the
 // usage of processes.
 func measureFloor(ctx context.Context, opt floorOptions) (FloorCell, error) {
-	err := opt.complete()
-	if err == nil {
-		var run *floorRun
-		var counts []floorCount
-		if run, counts, err = opt.measure(ctx, 0); err == nil {
-			return floorCell(run, counts), nil
-		}
+	run, counts, err := opt.measure(ctx, 0)
+	if err != nil {
+		return FloorCell{}, err
 	}
-	return FloorCell{}, fmt.Errorf("the floor of broadcast with %d members: %w", opt.Members, err)
-}
-
-// complete fills in missing choices, and checks all.
-func (o *floorOptions) complete() error {
-	for _, d := range []struct {
-		at   *int
-		zero int
-	}{{&o.Packet, defaultFloorPacket}, {&o.Window, defaultFloorWindow}, {&o.Buffer, defaultFloorBuffer}} {
-		if *d.at == 0 {
-			*d.at = d.zero
-		}
-	}
-	switch {
-	case o.Launch == nil:
-		return errors.New("members need processes of their own")
-	case o.Packet < floorHead || o.Packet > maxFloorPacket:
-		return fmt.Errorf("packets of %d bytes are outside [%d, %d]", o.Packet, floorHead, maxFloorPacket)
-	case o.Window < floorCredits*o.Packet:
-		return fmt.Errorf("a window of %d bytes holds less than %d packets", o.Window, floorCredits)
-	case o.For <= 0 || o.For > maxFloorFor:
-		return fmt.Errorf("a time of %v is outside (0, %v]", o.For, maxFloorFor)
-	case o.Members < 2 || o.Members > timed.MaxNodes:
-		return fmt.Errorf("a group has 2 to %d members", timed.MaxNodes)
-	case o.Size < floorHead:
-		return fmt.Errorf("messages have %d bytes or more", floorHead)
-	}
-	return nil
+	return floorCell(run, counts), nil
 }
 
 // floorCell combines the counters of the members.

@@ -30,16 +30,15 @@ const (
 
 // floorSetup configures a child's socket.
 type floorSetup struct {
-	Buffer int
-	Plain  bool
-	Procs  int // GOMAXPROCS; 0: as it is
+	Plain bool
+	Procs int // GOMAXPROCS; 0: as it is
 }
 
 // floorRun is a run in which all children take part at the same time.
 type floorRun struct {
 	Number               uint32 // marks the packets of this run
-	Senders              idSet
-	Size, Packet, Window int           // in bytes
+	Senders              timed.Set
+	Size, Packet         int           // in bytes
 	Rate                 float64       // messages per second of each sender; 0: as many as the window takes
 	Begin, Measured, End timed.Instant // counted is from Measured to End
 }
@@ -112,7 +111,7 @@ func serveFloor(j *job, commands *json.Decoder, reports *jsonlines.Writer) error
 	if j.Floor.Procs > 0 {
 		runtime.GOMAXPROCS(j.Floor.Procs)
 	}
-	conn, err := udp.Listen(j.Listen, clock, udp.Options{ReceiveBuffer: j.Floor.Buffer, SendBuffer: j.Floor.Buffer,
+	conn, err := udp.Listen(j.Listen, clock, udp.Options{ReceiveBuffer: floorBuffer, SendBuffer: floorBuffer,
 		NoSendOffload: j.Floor.Plain, NoReceiveOffload: j.Floor.Plain})
 	if err != nil {
 		return err

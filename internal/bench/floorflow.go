@@ -17,11 +17,11 @@ const (
 )
 
 // window returns the limit of packets that a sender may have under way to each
-// receiver: run.Window bytes, and no more than leave room for as many of all other
+// receiver: floorWindow bytes, and no more than leave room for as many of all other
 // senders in a receive buffer of room bytes, zero for unknown. A lost packet costs the
 // sender its patience, which would look like a slow machine.
 func (r *floorRun) window(room int) uint64 {
-	window := r.Window / r.sizes()[0]
+	window := floorWindow / r.sizes()[0]
 	if room > 0 {
 		others := max(r.Senders.Len()-1, 1)
 		window = min(window, room/others/charged(r.sizes()[0]))

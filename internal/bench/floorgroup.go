@@ -17,9 +17,9 @@ func (o *floorOptions) measure(ctx context.Context, rate float64) (*floorRun, []
 	}
 	g := new(crowd)
 	defer g.stop()
-	run := &floorRun{Number: 1, Size: o.Size, Packet: o.Packet, Window: o.Window}
+	run := &floorRun{Number: 1, Size: o.Size, Packet: o.Packet}
 	for id := timed.NodeID(1); int(id) <= o.Members; id++ {
-		j := &job{Kind: floorJob, ID: id, Listen: "127.0.0.1:0", Floor: &floorSetup{Buffer: o.Buffer, Plain: o.Plain, Procs: o.Procs}}
+		j := &job{Kind: floorJob, ID: id, Listen: "127.0.0.1:0", Floor: &floorSetup{Plain: o.Plain, Procs: o.Procs}}
 		if err := g.start(o.Launch, j); err != nil {
 			return nil, nil, err
 		}

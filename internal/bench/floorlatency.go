@@ -1,12 +1,6 @@
 package bench
 
-import (
-	"context"
-	"fmt"
-)
-
-// maxFloorRate bounds the traces of a run.
-const maxFloorRate = 1000
+import "context"
 
 // FloorLatency is the latency of messages over the sockets alone, for one size of the
 // group and of messages.
@@ -23,22 +17,15 @@ type FloorLatency struct {
 }
 
 // measureFloorLatency measures the latency of few messages over the sockets alone: rate
-// is the number that all senders together send per second, in turn, at most 1,000. The
-// members sleep in between, so the result is mostly the time that the machine takes to
-// wake them. As in [measureFloor], one system call sends a message to all receivers.
+// is the number that all senders together send per second, in turn. The members sleep in
+// between, so the result is mostly the time that the machine takes to wake them. As in
+// [measureFloor], one system call sends a message to all receivers.
 func measureFloorLatency(ctx context.Context, opt floorOptions, rate float64) (FloorLatency, error) {
-	err := opt.complete()
-	if err == nil && !(rate > 0 && rate <= maxFloorRate) {
-		err = fmt.Errorf("a rate of %v messages per second is outside (0, %d]", rate, maxFloorRate)
+	run, counts, err := opt.measure(ctx, rate)
+	if err != nil {
+		return FloorLatency{}, err
 	}
-	if err == nil {
-		var run *floorRun
-		var counts []floorCount
-		if run, counts, err = opt.measure(ctx, rate); err == nil {
-			return floorLatency(run, counts), nil
-		}
-	}
-	return FloorLatency{}, fmt.Errorf("the floor's latency with %d members: %w", opt.Members, err)
+	return floorLatency(run, counts), nil
 }
 
 // floorLatency combines the traces of the members.

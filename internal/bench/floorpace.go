@@ -30,7 +30,7 @@ func (f *floorChild) exchange() error {
 func (f *floorChild) pace() (traces []castTrace) {
 	r := f.run
 	gap := time.Duration(float64(time.Second) / r.Rate)
-	begin := r.Begin.Add(gap * time.Duration(r.Senders.before(f.self)) / time.Duration(r.Senders.Len()))
+	begin := r.Begin.Add(gap * time.Duration(r.Senders.Rank(f.self)) / time.Duration(r.Senders.Len()))
 	parts := make([][]byte, len(f.sizes))
 	var out []udp.Packet
 	for i, size := range f.sizes {

@@ -73,10 +73,7 @@ func (g *group) startAll(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: the nodes did not start", err)
 	}
-	peers := g.addresses()
-	for id := range g.all.All() {
-		g.members[id].child.tell(command{Do: doPeers, Peers: peers})
-	}
+	g.tell(g.all, command{Do: doPeers, Peers: g.addresses()})
 	return nil
 }
 
@@ -171,7 +168,7 @@ func (g *group) whole() bool {
 	first := g.latest(g.all.Min())
 	for id := range g.all.All() {
 		s := g.latest(id)
-		if !s.Held || s.Leader != first.Leader || !s.Fresh || s.View != first.View || s.Members.Set != g.all ||
+		if !s.Held || s.Leader != first.Leader || !s.Fresh || s.View != first.View || s.Members != g.all ||
 			s.Alive.Len() != g.all.Len()-1 {
 			return false
 		}
@@ -264,6 +261,13 @@ func (g *group) forget() {
 		if m := g.members[id]; m != nil && len(m.log) > 1 {
 			m.log = append(m.log[:0], m.log[len(m.log)-1])
 		}
+	}
+}
+
+// tell sends nodes a command that needs no answer.
+func (g *group) tell(ids timed.Set, c command) {
+	for id := range ids.All() {
+		g.members[id].child.tell(c)
 	}
 }
 

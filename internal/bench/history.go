@@ -53,7 +53,7 @@ func covers(ranges []castSkip, s castSkip) bool {
 type castStint struct {
 	View  membership.ViewID
 	Next  membership.ViewID // none: the view is the current one
-	Along idSet             // the members that moved together to Next
+	Along timed.Set         // the members that moved together to Next
 	Count uint64
 	Hash  uint64
 	// Marks are the hashes after every markEvery messages.
@@ -115,7 +115,7 @@ func (r *historyRecorder) note(items []failaware.Delivery, now timed.Instant) {
 
 func (r *historyRecorder) viewChange(next failaware.ViewID, along timed.Set) {
 	if n := len(r.h.Stints); n > 0 {
-		r.h.Stints[n-1].Next, r.h.Stints[n-1].Along = next, idSet{along}
+		r.h.Stints[n-1].Next, r.h.Stints[n-1].Along = next, along
 	}
 	for id := range r.heard {
 		if !along.Has(timed.NodeID(id)) {

@@ -10,6 +10,14 @@ import (
 // reason if it may not.
 func MayKeepAwake() error { return keepAwake(func() error { return nil }) }
 
+// keepAwakeIf keeps the processors of the machine from sleeping while f runs, if on is set.
+func keepAwakeIf(on bool, f func() error) error {
+	if on {
+		return keepAwake(f)
+	}
+	return f()
+}
+
 // keepAwake keeps the processors of the machine from sleeping while f runs. Any process
 // can hold the request.
 func keepAwake(f func() error) error {

@@ -66,14 +66,7 @@ func Latency(ctx context.Context, opt LatencyOptions) (*LatencyResult, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
 	defer cancel()
 	r := &LatencyResult{Head: opt.head(LatencyKind), Nodes: opt.Nodes, Size: opt.Size, Awake: opt.Awake}
-	run := func() error { return r.measure(ctx, &opt) }
-	var err error
-	if opt.Awake {
-		err = keepAwake(run)
-	} else {
-		err = run()
-	}
-	if err != nil {
+	if err := keepAwakeIf(opt.Awake, func() error { return r.measure(ctx, &opt) }); err != nil {
 		return nil, fmt.Errorf("bench: latency: %w", err)
 	}
 	return r, nil
@@ -81,8 +74,8 @@ func Latency(ctx context.Context, opt LatencyOptions) (*LatencyResult, error) {
 
 func (r *LatencyResult) measure(ctx context.Context, opt *LatencyOptions) error {
 	cast := BroadcastOptions{Setup: opt.Setup, Packet: loopbackPacket()}
-	floor, err := measureFloorLatency(ctx, floorOptions{Members: opt.Nodes, Size: opt.Size, Packet: min(opt.Size, cast.Packet), Window: castFloorWindow,
-		Buffer: castFloorBuffer, Procs: cast.procs(opt.Nodes), For: opt.For, Launch: opt.Launch}, castSlow)
+	floor, err := measureFloorLatency(ctx, floorOptions{Members: opt.Nodes, Size: opt.Size, Packet: min(opt.Size, cast.Packet),
+		Procs: cast.procs(opt.Nodes), For: opt.For, Launch: opt.Launch}, castSlow)
 	if err != nil {
 		return err
 	}

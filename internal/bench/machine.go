@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -20,8 +21,8 @@ type Machine struct {
 
 // String formats the machine in one line.
 func (m Machine) String() string {
-	return fmt.Sprintf("%d cores (%s), %s, kernel %s, %s, load before %s", m.Cores, orUnknown(m.CPU), m.System,
-		orUnknown(m.Kernel), m.Go, orUnknown(m.Load))
+	return fmt.Sprintf("%d cores (%s), %s, kernel %s, %s, load before %s", m.Cores, cmp.Or(m.CPU, "unknown"), m.System,
+		cmp.Or(m.Kernel, "unknown"), m.Go, cmp.Or(m.Load, "unknown"))
 }
 
 // ThisMachine describes this machine.

@@ -121,7 +121,7 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 		case <-c.expects: // not read yet
 		default:
 		}
-		c.expects <- cmd.Expect.Set
+		c.expects <- cmd.Expect
 	case doCut:
 		err = dropFrom(c.node.Addr().Port(), cmd.Ports)
 	case doUsage:
@@ -184,9 +184,9 @@ func (c *nodeChild) watch(ctx context.Context) {
 		case event.PeerSilent:
 			alive.Remove(e.Peer)
 		}
-		s := c.look(idSet{alive})
+		s := c.look(alive)
 		c.reports.Put(report{State: &s})
-		if _, elected := e.(event.Elected); elected && !expect.Subset(s.Support.Set) {
+		if _, elected := e.(event.Elected); elected && !expect.Subset(s.Support) {
 			c.watchSupport(s, expect)
 		}
 	}
@@ -195,7 +195,7 @@ func (c *nodeChild) watch(ctx context.Context) {
 // watchSupport reports how the support of a new leader grows until all expected nodes
 // support it. There is no event for that.
 func (c *nodeChild) watchSupport(s state, expect timed.Set) {
-	for end := s.At.Add(100 * time.Millisecond); s.At < end && !expect.Subset(s.Support.Set); {
+	for end := s.At.Add(100 * time.Millisecond); s.At < end && !expect.Subset(s.Support); {
 		time.Sleep(200 * time.Microsecond)
 		before := s.Support
 		if s = c.look(s.Alive); s.Support != before {
@@ -205,11 +205,11 @@ func (c *nodeChild) watchSupport(s state, expect timed.Set) {
 }
 
 // look takes the node's answers.
-func (c *nodeChild) look(alive idSet) state {
+func (c *nodeChild) look(alive timed.Set) state {
 	s := state{At: c.clock.Now(), Alive: alive}
 	l, v := c.node.Leader(), c.node.View()
-	s.Leader, s.Held, s.Leads, s.Support = l.Leader, l.UpToDate, l.Leads, idSet{l.Support}
+	s.Leader, s.Held, s.Leads, s.Support = l.Leader, l.UpToDate, l.Leads, l.Support
 	s.Fresh = v.UpToDate
-	s.View, s.Members = v.View.ID, idSet{v.View.Set}
+	s.View, s.Members = v.View.ID, v.View.Set
 	return s
 }

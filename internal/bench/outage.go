@@ -103,7 +103,7 @@ type outageMeter struct {
 }
 
 func (m *outageMeter) run(ctx context.Context) error {
-	m.tellAll(m.all, command{Do: doFlood})
+	m.tell(m.all, command{Do: doFlood})
 	warm, _, err := m.measure(ctx, m.all, m.opt.For)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (m *outageMeter) run(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", o.name, err)
 		}
 	}
-	m.tellAll(m.all, command{Do: doStill})
+	m.tell(m.all, command{Do: doStill})
 	if err := m.untilWhole(ctx); err != nil {
 		return err
 	}
@@ -232,17 +232,10 @@ func (m *outageMeter) compare(all map[timed.NodeID]*history) {
 	}
 }
 
-// tellAll sends nodes a command that needs no answer.
-func (m *outageMeter) tellAll(ids timed.Set, c command) {
-	for id := range ids.All() {
-		m.members[id].child.tell(c)
-	}
-}
-
 // follower returns a node that does not lead, and leaderNow the leader.
 func (m *outageMeter) follower() (timed.NodeID, error) {
 	l, err := m.leaderNow()
-	return pick(m.but(l)), err
+	return pick(m.all.Without(l)), err
 }
 
 func (m *outageMeter) leaderNow() (timed.NodeID, error) {
@@ -250,12 +243,6 @@ func (m *outageMeter) leaderNow() (timed.NodeID, error) {
 		return l, nil
 	}
 	return timed.NoNode, errors.New("bench: the group is not whole")
-}
-
-func (m *outageMeter) but(id timed.NodeID) timed.Set {
-	s := m.all
-	s.Remove(id)
-	return s
 }
 
 // stops returns an outage in which a chosen node is stopped and continued.
@@ -266,7 +253,7 @@ func (m *outageMeter) stops(choose func() (timed.NodeID, error), who string) fun
 			return nil, err
 		}
 		process := m.members[id].child.cmd.Process
-		return &outage{name: who + " is stopped", survivors: m.but(id), bound: m.bounds.View,
+		return &outage{name: who + " is stopped", survivors: m.all.Without(id), bound: m.bounds.View,
 			begin: func() error { return freeze(process) }, end: func() error { return thaw(process) }}, nil
 	}
 }
@@ -275,11 +262,11 @@ func (m *outageMeter) stops(choose func() (timed.NodeID, error), who string) fun
 func (m *outageMeter) kills(choose func() (timed.NodeID, error), who string) func() (*outage, error) {
 	return func() (*outage, error) {
 		id, err := choose()
-		return &outage{name: who + " is killed", survivors: m.but(id), bound: m.bounds.View,
+		return &outage{name: who + " is killed", survivors: m.all.Without(id), bound: m.bounds.View,
 			begin: func() error { m.crash(id); return nil },
 			end: func() error {
 				err := m.restart(id)
-				m.tellAll(timed.SetOf(id), command{Do: doFlood})
+				m.tell(timed.SetOf(id), command{Do: doFlood})
 				return err
 			}}, err
 	}
@@ -298,12 +285,12 @@ func (m *outageMeter) slowConsumer() (*outage, error) {
 	const perBatch = 500 * time.Millisecond
 	slow := func(d time.Duration) func() error {
 		return func() error {
-			m.tellAll(timed.SetOf(id), command{Do: doSlow, Micros: int(d.Microseconds())})
+			m.tell(timed.SetOf(id), command{Do: doSlow, Micros: int(d.Microseconds())})
 			return nil
 		}
 	}
 	tolerance := 2 * broadcast.Config{}.WithDefaults().SlowAfter
-	return &outage{name: "an application is slow", survivors: m.but(id), bound: tolerance + m.bounds.View,
+	return &outage{name: "an application is slow", survivors: m.all.Without(id), bound: tolerance + m.bounds.View,
 		begin: slow(perBatch), end: slow(0)}, err
 }
 

@@ -84,13 +84,6 @@ func (h *Head) text(w io.Writer, setup string, rows [][]string, more ...string) 
 	return err
 }
 
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
-}
-
 // summaryHead and summaryRow are the columns of a summary.
 func summaryHead(first ...string) []string {
 	return append(first, "count", "min", "mean", "p50", "p99", "p99.9", "max")

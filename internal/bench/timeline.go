@@ -74,7 +74,7 @@ func (t *timeline) total(since, until timed.Instant, cond func(*now) bool) (sum 
 // led reports that one node leads all the nodes, by the votes of all.
 func (t *timeline) led(n *now) bool {
 	l := n[t.ids.Min()].Leader
-	if l == timed.NoNode || !t.ids.Has(l) || !n[l].Leads || !t.ids.Subset(n[l].Support.Set) {
+	if l == timed.NoNode || !t.ids.Has(l) || !n[l].Leads || !t.ids.Subset(n[l].Support) {
 		return false
 	}
 	for id := t.ids.Next(0); id != 0; id = t.ids.Next(id) {
@@ -89,7 +89,7 @@ func (t *timeline) led(n *now) bool {
 func (t *timeline) fresh(n *now) bool {
 	v := n[t.ids.Min()].View
 	for id := t.ids.Next(0); id != 0; id = t.ids.Next(id) {
-		if !n[id].Fresh || n[id].View != v || n[id].Members.Set != t.ids {
+		if !n[id].Fresh || n[id].View != v || n[id].Members != t.ids {
 			return false
 		}
 	}

@@ -28,7 +28,7 @@ func told(states ...timedState) *timeline {
 }
 
 func fresh(id timed.NodeID, at timed.Instant, is bool) timedState {
-	return timedState{id, state{At: at, Fresh: is, Members: idSet{timed.SetOf(1, 2)}}}
+	return timedState{id, state{At: at, Fresh: is, Members: timed.SetOf(1, 2)}}
 }
 
 func TestTimelineFirst(t *testing.T) {

@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
-
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -46,7 +44,7 @@ type command struct {
 	Number int
 	Do     action
 	Peers  []address `json:",omitempty"`
-	Expect idSet     // the nodes that should support the next leader
+	Expect timed.Set // the nodes that should support the next leader
 	Ports  []uint16  `json:",omitempty"`
 	Millis int       `json:",omitempty"` // duration of sampling
 	Micros int       `json:",omitempty"` // sampling interval
@@ -88,11 +86,11 @@ type state struct {
 	Leader  timed.NodeID
 	Held    bool // the answer is up to date
 	Leads   bool
-	Support idSet
+	Support timed.Set
 	View    membership.ViewID
-	Members idSet
+	Members timed.Set
 	Fresh   bool
-	Alive   idSet
+	Alive   timed.Set
 }
 
 // reply answers a command.
@@ -107,39 +105,4 @@ type reply struct {
 	Cast    *castCount    `json:",omitempty"`
 	History *history      `json:",omitempty"`
 	Pages   *pagesLook    `json:",omitempty"`
-}
-
-// idSet is a set that travels as the list of its ids.
-type idSet struct{ timed.Set }
-
-// MarshalJSON writes the ids.
-func (s idSet) MarshalJSON() ([]byte, error) {
-	list := []int{}
-	for id := range s.All() {
-		list = append(list, int(id))
-	}
-	return json.Marshal(list)
-}
-
-// UnmarshalJSON reads the ids.
-func (s *idSet) UnmarshalJSON(b []byte) error {
-	var list []int
-	if err := json.Unmarshal(b, &list); err != nil {
-		return err
-	}
-	*s = idSet{}
-	for _, n := range list {
-		s.Add(timed.NodeID(n))
-	}
-	return nil
-}
-
-// before returns the number of members of the set that come before id.
-func (s idSet) before(id timed.NodeID) (n int) {
-	for other := range s.All() {
-		if other < id {
-			n++
-		}
-	}
-	return n
 }
