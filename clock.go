@@ -122,7 +122,7 @@ type ReferenceStatus struct {
 	Offset, Bound time.Duration
 	Age           time.Duration  // of the sample
 	Leap          clocksync.Leap // that it announces for the end of the month
-	// Falseticker says that the reference contradicts what is known of UTC.
+	// Falseticker says that the reference contradicts the known bounds of UTC.
 	Falseticker bool
 }
 
@@ -152,7 +152,7 @@ func (n *Node) nameOf(id clocksync.SourceID) string {
 	return ""
 }
 
-// References returns what is known of all external references: first those that
+// References returns the status of all external references: first those that
 // this node asks, in the order of its configuration, and then those of other nodes
 // that it knows as their leader. It waits for the loop as [Node.Status] does. It is
 // safe for concurrent use.

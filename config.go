@@ -50,10 +50,11 @@ type Config struct {
 	//	"multicast"      a multicast group on the local network, or
 	//	"multicast:GROUP:PORT"  another one
 	//
-	// What is found there is a candidate, and not trusted as Peers are. It gets two small
-	// packets now and then, until it has shown that it receives. Names are looked up again
-	// while the node hears nobody, and every minute. An entry that leads to this node does
-	// no harm, so all nodes can have the same list. At most 16 entries and 64 addresses count.
+	// An entry leads to candidates, which the node does not trust as it trusts Peers. A
+	// candidate gets two small packets now and then, until it has shown that it receives.
+	// Names are looked up again while the node hears nobody, and every minute. An entry
+	// that leads to this node does no harm, so all nodes can have the same list. At most 16
+	// entries and 64 addresses count.
 	Join []string
 	// Transport carries the packets in place of UDP sockets; nil means sockets. It is
 	// for tests in memory: see [Transport].

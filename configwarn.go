@@ -64,8 +64,8 @@ func loopbackAddr(addr string) bool {
 	return err == nil && loopbackHost(host)
 }
 
-// stateWarning says that other users can replace files of the state directory: with an older
-// file, the node votes again for what it has voted against.
+// stateWarning says that other users can replace files of the state directory. An older
+// file would have the node forget its latest votes, and contradict them.
 func (c *Config) stateWarning() string {
 	if c.StateDir == "" {
 		return ""

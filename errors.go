@@ -32,8 +32,8 @@ var (
 	ErrDuplicateID = errors.New("failaware: the id is in use by another process")
 	// ErrInUse: another process holds the state directory's lock for this id.
 	ErrInUse = statedir.ErrInUse
-	// ErrDamaged: a file of the state directory does not hold what was written there, or not the
-	// latest of it.
+	// ErrDamaged: a file of the state directory is damaged, or older than the latest that this
+	// node wrote.
 	ErrDamaged = statedir.ErrDamaged
 	// ErrAwake: processors cannot be kept from sleeping, as [Config.Awake] asks. The
 	// text says what is missing.

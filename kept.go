@@ -47,8 +47,8 @@ func (n *Node) keepMembers() {
 	}
 }
 
-// update writes the list if other peers are alive than before. What fails is tried again,
-// and its error returned once.
+// update writes the list if other peers are alive than before. A failed write is tried again,
+// and its error is returned once.
 func (k *keptMembers) update(alive Set, status func() Status, write func([]statedir.Member) error) error {
 	if alive.Empty() || alive == k.alive {
 		return nil

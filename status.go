@@ -80,7 +80,7 @@ type PeerStatus struct {
 	// OffsetKnown.
 	OffsetLow, OffsetHigh time.Duration
 	OffsetKnown           bool
-	// What it says about itself.
+	// The peer reports these about itself.
 	Leads     bool
 	Candidate bool   // it may be elected
 	Late      bool   // it acts later than it should

@@ -44,7 +44,7 @@ type (
 	MessageID = broadcast.ID
 	// Order is the order in which members deliver messages.
 	Order = broadcast.Order
-	// Atomicity is what must be known before a member delivers a message.
+	// Atomicity is the condition under which a member delivers a message.
 	Atomicity = broadcast.Atomicity
 	// Mode chooses the specification of the election.
 	Mode = leader.Mode

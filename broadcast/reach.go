@@ -5,9 +5,9 @@ import "github.com/failaware/failaware/membership"
 // Reach says how far a member is in its view. The numbers of decisions begin at 1.
 type Reach struct {
 	View membership.ViewID
-	// Have is the last decision that this member may have acknowledged. What any member
-	// has delivered as a regular Strict message was ordered and became deliverable by
-	// this decision or an earlier one, because all members had acknowledged it.
+	// Have is the last decision that this member may have acknowledged. Each
+	// regular Strict message that any member has delivered was ordered and became
+	// deliverable by this decision or an earlier one, because all members had acknowledged it.
 	Have uint64
 	// Delivered is the last decision by which this member is complete: it has delivered
 	// everything that members deliver by that decision or an earlier one.

@@ -6,8 +6,8 @@ const maxTime = 1 << 62
 
 // reach bounds the absolute value of the times that this machine takes over from lines,
 // references and the wall clock: until the year 2097. The rest up to maxTime is headroom. A
-// clock that has taken such a time over runs on for 18 years until no packet can carry
-// what it shows.
+// clock that has taken such a time over runs on for 18 years until no packet can carry its
+// readings.
 const reach Time = maxTime - maxTime/8
 
 // reachable reports whether a time may be taken over.

@@ -46,7 +46,7 @@ type Event interface {
 	event()
 }
 
-// Header is what all events have.
+// Header is the common part of all events.
 type Header struct {
 	// Sequence numbers the events of one process from 1, without gaps.
 	Sequence uint64

@@ -13,8 +13,8 @@ type OtherQuorum struct {
 	Peer   timed.NodeID `api:"peer"`
 	Epoch  uint64       // 0: it has no quorum system
 	Digest uint64       // of its quorum system; 0: it has none
-	// Differences are in Quorum, QuorumEpoch or both. There are none if the peer has not said
-	// what it has, as one of an earlier build.
+	// Differences are in Quorum, QuorumEpoch or both. There are none if the peer has not
+	// named its system, as one of an earlier build.
 	Differences Differences
 }
 

@@ -59,7 +59,7 @@ type Recognizer interface {
 type Operation struct {
 	// ID names the message in which the command came. Its Sender submitted the command.
 	ID failaware.MessageID
-	// Command is what was submitted. It may be kept, and must not be changed.
+	// Command is the submitted command. It may be kept, and must not be changed.
 	Command []byte
 	// Stamp is the group time of submission, wrong by at most Deviation, which is
 	// [clocksync.UnknownBound] when the clock was not synchronized.

@@ -17,7 +17,7 @@ type Message struct {
 	Atomicity failaware.Atomicity
 	// Transitional says that the view ended before the message's atomicity was reached.
 	Transitional bool
-	// Payload is what was broadcast. It may be kept, and must not be changed.
+	// Payload is the payload as broadcast. It may be kept, and must not be changed.
 	Payload []byte
 	// Stamp is the group time of submission, wrong by at most Deviation, which is
 	// [clocksync.UnknownBound] when the clock was not synchronized.

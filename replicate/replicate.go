@@ -50,7 +50,7 @@ type Config struct {
 	// byte.
 	MaxSnapshot int
 	// SnapshotMemory is how many bytes of a snapshot that is transferred, or of the
-	// operations of a view that wait for one, are kept in memory. What is larger is in a
+	// operations of a view that wait for one, are kept in memory. Larger ones are in a
 	// file. Zero means 8 MiB.
 	SnapshotMemory int
 	// Spool is the directory of these files, which go with the process. It must have room
@@ -70,7 +70,7 @@ type Config struct {
 	// MaxQueued is how many bytes of operations may wait for a snapshot or a merge, 64
 	// for each operation included: 1 KiB to 1 TiB. For a larger snapshot, as many bytes as
 	// it has may wait, in a file beyond SnapshotMemory. MaxQueued may wait for the
-	// application too; what comes then counts as [failaware.BroadcastConfig.Backlog]. Zero
+	// application too; further ones count as [failaware.BroadcastConfig.Backlog]. Zero
 	// means 64 MiB.
 	MaxQueued int
 	// HashEvery is the number of ordered messages after which members compare hashes of
@@ -90,7 +90,7 @@ type Config struct {
 	Storage string
 	// OnMessage, if not nil, is called with the messages that members broadcast by
 	// [Replica.Broadcast], in the order of the deliveries, between two calls of the
-	// application and by the same goroutine. As with those, what comes meanwhile waits.
+	// application and by the same goroutine. As with those, later deliveries wait meanwhile.
 	OnMessage func(Message)
 	// OnEvent, if not nil, is called with the events of the state, one at a time. It must
 	// not block.
@@ -125,7 +125,7 @@ type Replica struct {
 // long that the node has joined a view, it begins another incarnation (event.LateState).
 //
 // With RequireQuorum, a node that remembers nothing does not count until it has the
-// state again: a quorum of such nodes would not know what was acknowledged before. So
+// state again: a quorum of such nodes would not know earlier acknowledged operations. So
 // a view needs a quorum of members that remember, or all nodes of the group (that is
 // how a group begins), or [Replica.Bootstrap]. Until then the situation is Recovering,
 // and the event [AwaitsMemory] names the absent nodes.

@@ -61,7 +61,7 @@ func (id *SessionID) UnmarshalText(text []byte) error {
 }
 
 // Session has operations applied once: the client numbers them, and submits one again,
-// anywhere, until it knows the outcome. What a session remembers is part of the replicated
+// anywhere, until it knows the outcome. The memory of a session is part of the replicated
 // state: it is in snapshots, on disks, and in merged states.
 //
 // A result is kept for further attempts if it is nil, a bool, int, int64, uint64, string or

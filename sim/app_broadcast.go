@@ -78,8 +78,8 @@ func (h *BroadcastHandlers) hear(e *broadcast.Effect) {
 	}
 }
 
-// KeepDeliveries says that the process keeps over incarnations what it makes of
-// deliveries, so that none of an earlier incarnation may come again.
+// KeepDeliveries says that the process keeps the results of deliveries over incarnations,
+// so that no delivery of an earlier incarnation may come again.
 func (n *Node) KeepDeliveries() { n.keeps = true }
 
 // RecallOrdered says how far the ordered messages of each node are in the state that a

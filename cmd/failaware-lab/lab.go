@@ -117,7 +117,7 @@ func (f *labFlags) run(cmd *cobra.Command) error {
 	if err != nil && (ctx.Err() == nil || len(rows) == 0) {
 		return cli.No(err)
 	}
-	// What took long is printed first: a disk may be full.
+	// The rows took long, so they are printed before files are written: a disk may be full.
 	if err := errors.Join(printLab(cmd, rows), f.files(&p.Scenarios[0], rows)); err != nil {
 		return cli.No(err)
 	}

@@ -19,11 +19,11 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// guard is a second process that kills the command of `failaware lock`: when a hold is
-// about to end that lock has not renewed, because it was stopped, and when lock is gone.
-// It has a session of its own, so what stops lock's group does not stop it. What it has
-// to know it reads from its standard input, as told values. Before it kills because of a
-// hold's end, it writes a byte to its standard output.
+// guard is a second process that kills the command of `failaware lock`: when a hold that
+// lock has not renewed is about to end, because lock was stopped, and when lock is gone.
+// It has a session of its own, so a signal that stops lock's group does not stop it. It
+// reads told values from its standard input. Before it kills because of a hold's end, it
+// writes a byte to its standard output.
 type guard struct {
 	cmd   *exec.Cmd
 	to    *os.File

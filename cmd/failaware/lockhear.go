@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// pipeRoom is at least what a pipe holds, in bytes.
+// pipeRoom is at least the capacity of a pipe, in bytes.
 const pipeRoom = 64 << 10
 
-// hearing is what a guard is told and has not taken yet. A goroutine hears it as it comes.
-// That goroutine may run late, so whoever takes it looks first at what waits in the pipe.
+// hearing is the input of a guard that it has not taken yet. A goroutine reads it as it
+// comes. That goroutine may run late, so the guard looks into the pipe before it takes.
 type hearing struct {
 	more chan struct{} // has room for one: something has come, or the end
 
@@ -18,14 +18,14 @@ type hearing struct {
 	bytes []byte // not taken
 	room  []byte // to read into
 	gone  bool   // nobody can tell more
-	look  func() // hears what waits, without waiting; nil: the system cannot
+	look  func() // reads the pipe without waiting; nil: the system cannot
 }
 
 func newHearing() *hearing {
 	return &hearing{more: make(chan struct{}, 1), room: make([]byte, pipeRoom)}
 }
 
-// add adds what was read, with the error of reading.
+// add adds bytes that were read, with the error of reading.
 func (h *hearing) add(b []byte, err error) {
 	h.bytes = append(h.bytes, b...)
 	h.gone = h.gone || err != nil

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// hear begins to hear a reader. Of a file it hears what waits even if its goroutine runs
-// late.
+// hear begins to hear a reader. If that is a file, its content is heard even if the
+// goroutine runs late.
 func hear(r io.Reader) *hearing {
 	h := newHearing()
 	if f, ok := r.(*os.File); ok && h.hearFile(f) {
@@ -70,8 +70,7 @@ func neverWaits(f *os.File) (own *os.File, err error) {
 	return own, err
 }
 
-// readNow hears what waits: all that a pipe holds. some says that there was something, or
-// the end.
+// readNow reads all that the pipe holds. some reports that there was something, or the end.
 func (h *hearing) readNow(fd uintptr) (some, gone bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

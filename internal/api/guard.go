@@ -32,8 +32,8 @@ func Loopback(next http.Handler) http.Handler {
 	return sameSite(next, "the Host is not this machine", loopback)
 }
 
-// sameSite passes on requests whose Host is the server's own, and that come from the same
-// site, or from no browser, if they may change something. wrong says what is wrong with
+// sameSite passes on requests whose Host is the server's own. Requests that may change
+// something must also come from the same site, or from no browser. wrong is the error for
 // another Host.
 func sameSite(next http.Handler, wrong string, own func(host string) bool) http.Handler {
 	same := http.NewCrossOriginProtection()
@@ -74,7 +74,7 @@ func guard(next http.Handler, token string) http.Handler {
 }
 
 // admitting passes on requests of clients that known knows, and counts their connections:
-// those of one name have a limit of their own. missing says what others lack.
+// those of one name have a limit of their own. missing is the error for all others.
 func admitting(next http.Handler, missing string, known func(*http.Request) (name string, ok bool)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		name, ok := known(q)

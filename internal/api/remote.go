@@ -115,8 +115,8 @@ func (s *Server) ServeRemote(l net.Listener, r *Remote) error {
 }
 
 // named passes on requests that no page of another site can have made: their Host is one
-// that the certificate is for, and what may change something does not come from another
-// site. A browser shows the user's certificate to pages of all sites.
+// that the certificate is for, and requests that may change something do not come from
+// another site. A browser shows the user's certificate to pages of all sites.
 func (r *Remote) named(next http.Handler) http.Handler {
 	return sameSite(next, "the Host is none that the certificate is for",
 		func(host string) bool { return r.current.Load().leaf.VerifyHostname(host) == nil })

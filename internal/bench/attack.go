@@ -34,8 +34,8 @@ type AttackResult struct {
 	Total AttackKind   `json:"total"`
 }
 
-// AttackKind is what hostile packets of a kind did. Processor times are those of the
-// attacked node beyond what it takes when it is left alone.
+// AttackKind is the effect of hostile packets of a kind. Processor times are those of the
+// attacked node beyond its usage when it is left alone.
 type AttackKind struct {
 	Name    string  `json:"name"`
 	Sent    uint64  `json:"sent"`

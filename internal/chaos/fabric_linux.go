@@ -28,7 +28,7 @@ type fabric struct {
 	links map[[2]int]*link
 }
 
-// What the fabric did to packets.
+// The effects of the fabric on packets.
 const (
 	carried = iota
 	droppedPackets

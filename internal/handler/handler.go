@@ -22,7 +22,7 @@ const (
 	QueueSize = 256
 	// DefaultTimeout is how long it may take for one event.
 	DefaultTimeout = 30 * time.Second
-	// CloseTime is how long all handlers may take for what is left when the node has
+	// CloseTime is how long all handlers may take for the remaining events when the node has
 	// ended.
 	CloseTime = 5 * time.Second
 )

@@ -6,8 +6,7 @@ import (
 )
 
 // Places in an ELF file of 64 bits, in little-endian order. Package debug/elf knows all
-// of the format, and what it links for that makes every program larger by some
-// hundred kilobytes.
+// of the format, but it makes every program larger by some hundred kilobytes.
 const (
 	elfMagic = "\x7fELF\x02\x01"
 

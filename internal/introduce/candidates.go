@@ -27,7 +27,7 @@ type candidate struct {
 
 // HandleCandidates takes the addresses at which there may be members, in place of all
 // former ones. The word of a name server is no evidence, and no configuration: a
-// candidate is greeted, and what comes from there counts as what comes from anywhere.
+// candidate is greeted, and its packets count like those of any address.
 func (m *Machine) HandleCandidates(now timed.Instant, addrs []netip.AddrPort) {
 	former := m.candidates
 	m.candidates = nil

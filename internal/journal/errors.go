@@ -41,7 +41,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s, or %s, is missing: %s", e.Path, e.Or, e.Why)
 }
 
-// What else may be missing than a file of the log, or a snapshot.
+// The alternatives to a missing file of the log, or to a missing snapshot.
 const (
 	eitherSide    = "an earlier file of the log or a snapshot of more records"
 	anySnapshot   = "a snapshot"

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Fill writes what no new value has into every field of a struct except those named.
+// Fill gives every field of a struct, except those named, a value that no new struct has.
 func Fill(of any, except ...string) {
 	each(of, except, func(_ string, f reflect.Value) { fill(f) })
 }
@@ -39,7 +39,7 @@ func open(f reflect.Value) reflect.Value {
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
-// fill fills a value and what is inside of it. What it points to is new and empty.
+// fill fills a value and its parts. Pointers get a new, empty value.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:

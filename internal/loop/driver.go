@@ -95,7 +95,7 @@ func (d *driver) run() {
 		if !d.l.cfg.Gate.Pass() {
 			return
 		}
-		// What was due in the last turn was served in it.
+		// The last turn served everything that was due in it.
 		d.clock.until = timed.Later(d.deadline(), d.clock.now)
 		n, err := d.wait(got > 0)
 		switch {

@@ -65,8 +65,8 @@ func (d *driver) open(pkt *udp.Packet, h *datagram.Header) (frames []byte, refus
 	return frames, ""
 }
 
-// openSealed opens a packet, cheapest test first. What is not authentic, or has come
-// before, is dropped in silence.
+// openSealed opens a packet, cheapest test first. It drops forged and repeated
+// packets in silence.
 func (d *driver) openSealed(pkt *udp.Packet, h *datagram.Header) (frames []byte, refused string) {
 	o, from := &d.opening, originOf(h)
 	switch {

@@ -53,7 +53,7 @@ type PeerStatus struct {
 	// OffsetKnown.
 	OffsetLow, OffsetHigh time.Duration
 	OffsetKnown           bool
-	// What it says about itself.
+	// The peer reports these about itself.
 	Leads     bool
 	Candidate bool
 	Late      bool

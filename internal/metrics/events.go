@@ -26,7 +26,7 @@ type events struct {
 }
 
 // newEvents returns counters that begin with 0, because a query sees no increase in a series
-// that begins with its first event. What the node does not know of is counted as it comes.
+// that begins with its first event. Only kinds that the node does not know begin like that.
 func newEvents(kinds []string) *events {
 	count := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)

@@ -1,8 +1,8 @@
 // Package metrics tells Prometheus about a node. docs/reference/metrics.md lists what there is.
 //
 // The state of a node is read when it is scraped: one question to its loop, which the
-// loop answers at the end of a turn. What happens in between is counted from the node's
-// events, by a consumer like all others. So no scraper delays the node.
+// loop answers at the end of a turn. Events in between are counted by a consumer like all
+// others. So no scraper delays the node.
 //
 // Labels have few values: ids of nodes, and names of kinds and reasons that are in the
 // program.

@@ -135,9 +135,9 @@ func (m *Replica) wait(d *broadcast.Delivery) {
 	m.queued += len(d.Payload) + PerDelivery
 }
 
-// overflows reports whether more waits than may. While a snapshot comes, that is as many
-// bytes as it has, because to begin again costs these. What could not be put into Bytes
-// counts as memory.
+// overflows reports whether more deliveries wait than may. While a snapshot comes, its size is
+// the limit, because to begin again costs as much. Deliveries that could not be put into Bytes
+// count as memory.
 func (m *Replica) overflows() bool {
 	most, memory := m.cfg.MaxQueued, 0
 	for _, p := range m.incoming {

@@ -131,7 +131,7 @@ func (p *pace) owes() time.Duration {
 	return time.Duration(min(p.owed/mostLoss, mostRest) * float64(time.Second))
 }
 
-// flow is how many deliveries came in some time, in which what is later counts more.
+// flow is a number of deliveries in some time. Later ones weigh more.
 type flow struct{ count, seconds float64 }
 
 func (f *flow) add(count uint64, took time.Duration) {

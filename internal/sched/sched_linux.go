@@ -18,7 +18,7 @@ const (
 
 // Prompt asks for short slices for all threads of this process, and for those that they
 // start. So it does for the processes that they start: see [Usual]. Threads with another
-// policy than that of common processes keep what was chosen for them. Linux before 6.12
+// policy than that of common processes keep theirs. Linux before 6.12
 // ignores it.
 func Prompt() error {
 	done := map[int]bool{}

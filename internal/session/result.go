@@ -21,8 +21,8 @@ const (
 )
 
 // encodeResult returns the encoding of a result, or nil if results of its type are not
-// kept, or if it is larger than most bytes. Of a type that has an encoding of its own, that
-// is what is kept.
+// kept, or if it is larger than most bytes. A type with an encoding of its own is kept in
+// that encoding.
 func encodeResult(result any, most int) []byte {
 	number := func(kind byte, n uint64) []byte { return binary.BigEndian.AppendUint64([]byte{kind}, n) }
 	if x, ok := result.(encoding.BinaryMarshaler); ok {

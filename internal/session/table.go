@@ -49,7 +49,7 @@ type Table struct {
 	sessions []*session // in the order of their ids
 }
 
-// session is what is kept of one session.
+// session is the record of one session.
 type session struct {
 	id     ID
 	opened uint64 // the count of uses when it was opened
@@ -58,7 +58,7 @@ type session struct {
 	kept   []kept // those numbers of the window that were applied, in ascending order
 }
 
-// kept is what is kept of one operation.
+// kept is the record of one operation.
 type kept struct {
 	number  uint64
 	command uint64 // its sum

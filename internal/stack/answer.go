@@ -29,7 +29,7 @@ func (s *Snapshot) Lead(now timed.Instant) Lead {
 	return Lead{}
 }
 
-// GlobalLead returns who leads globally. What it says about another node is hearsay.
+// GlobalLead returns who leads globally. Its answer about another node is hearsay.
 func (s *Snapshot) GlobalLead(now timed.Instant) Lead {
 	switch {
 	case s.Global && now < s.GlobalUntil:

@@ -18,7 +18,7 @@ func roomText(full error) string {
 	if full == nil {
 		return ""
 	}
-	text, _, _ := strings.Cut(full.Error(), "\n") // what follows has the same cause
+	text, _, _ := strings.Cut(full.Error(), "\n") // further lines have the same cause
 	return text
 }
 

@@ -12,9 +12,9 @@ import (
 )
 
 // An operator forces a change when a quorum is lost, and lets the state go on (declare) when all
-// that were not declared dead are together. What was said to last in the former epochs may then be
-// lost, but only if no member that remembers has it: the heirs. All that is said to last
-// from then on lasts.
+// nodes that were not declared dead are together. An operation that was said to last in a former
+// epoch may then be lost, but only if none of the heirs has it, the members that remember. All
+// that is said to last from then on lasts.
 
 // forced is the change that was forced in a run.
 type forced struct {

@@ -137,7 +137,7 @@ func (c *check) keeps(m *member, sure int) {
 }
 
 // begins handles the report of a view that goes on with fewer members that remember than
-// a quorum, since nobody is absent who knows more. What lasted so far may be gone.
+// a quorum, since nobody is absent who knows more. Operations that lasted so far may be gone.
 func (c *check) begins(m *member, know timed.Set) {
 	c.succeeds(m, know)
 	if m.view == nil || c.begun[m.view.ID] || c.s.opt.Disks && !c.forgot { // disks remember

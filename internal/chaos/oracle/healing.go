@@ -8,7 +8,7 @@ import (
 // Healing is how long a group took to be whole after the end of all faults.
 type Healing struct {
 	Took, Bound, Late time.Duration
-	Text              string // what was missing, if it never was whole
+	Text              string // the missing condition, if it never was whole
 }
 
 // judgeHeals holds each healing against its bound. A group that never became whole is a

@@ -13,8 +13,8 @@ func (q *Queue) Acquire() bool { return q.consumer.CompareAndSwap(false, true) }
 // Release lets somebody else be the consumer.
 func (q *Queue) Release() { q.consumer.Store(false) }
 
-// Keep says that the application keeps what it makes of the deliveries over incarnations, so
-// that no message of an earlier one may come again.
+// Keep says that the application keeps the results of deliveries over incarnations, so that
+// no message of an earlier incarnation may come again.
 func (q *Queue) Keep() { q.keeps.Store(true) }
 
 // Ready tells the consumer to call Borrow again after it got nothing.

@@ -40,8 +40,8 @@ func (c *classQueue) contended(l Lane) bool {
 	return c.waiting[1-l] > 0 || c.waited[1-l] && c.in.weight > 0
 }
 
-// begin begins a batch. What a lane has had too much of counts in it, if the other lane
-// waits.
+// begin begins a batch. The excess of a lane in the last batch counts in this one, if the
+// other lane waits.
 func (c *classQueue) begin() {
 	for l := range c.bytes {
 		c.waited[l] = c.waiting[l] > 0

@@ -33,9 +33,9 @@ func (c *Checker) installed(n *Process, v *membership.View, previous membership.
 }
 
 // succeed notes a view that has just been committed. From now on no view that shares a
-// member with it and was committed before may be up to date: M4, and what reads by lease
-// rest on. What the node itself claims is checked at the end of its turn, in which it may
-// have dropped a view.
+// member with it and was committed before may be up to date: M4, on which reads
+// by lease rest. The claims of the node itself are checked at the end of its turn, in which it
+// may have dropped a view.
 func (c *Checker) succeed(n *Process, v *membership.View) {
 	for id := range v.Set.All() {
 		c.latest[id] = v
