@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"os/signal"
@@ -37,15 +36,9 @@ run with --broadcast.`,
 		Example: "  failaware broadcast --atomicity strict --wait hello",
 		Args:    cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			payload := []byte(args[0])
-			if args[0] == "-" {
-				var err error
-				if payload, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), mostInput+1)); err != nil {
-					return err
-				}
-				if len(payload) > mostInput {
-					return cli.Wrong("the standard input is larger than %d bytes", mostInput)
-				}
+			payload, err := inputValue(cmd, args[0], mostInput)
+			if err != nil {
+				return err
 			}
 			options := url.Values{"order": {order.Value}, "atomicity": {atomicity.Value}, "wait": {strconv.FormatBool(wait)}}
 			return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
@@ -138,11 +131,7 @@ func deliveryText(d *api.Delivery) (string, error) {
 	case "transition":
 		return fmt.Sprintf("to view %s, together with %v", d.NextView, d.Along), nil
 	case "view":
-		nodes := make([]int, len(d.Members))
-		for i, m := range d.Members {
-			nodes[i] = m.Node
-		}
-		return fmt.Sprintf("%s: members %v", d.View, nodes), nil
+		return fmt.Sprintf("%s: members %v", d.View, memberIDs(d.Members)), nil
 	case "outcome-lost":
 		return fmt.Sprintf("own messages through %s, from number %d on, were ordered in another branch", d.Message, d.From), nil
 	case "new-incarnation":

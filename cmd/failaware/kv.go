@@ -130,13 +130,14 @@ func valueOf(text string) ([]byte, error) {
 }
 
 // inputValue returns a value from the command line, or the standard input if that is "-".
-func inputValue(cmd *cobra.Command, arg string) ([]byte, error) {
+// The standard input has at most so many bytes.
+func inputValue(cmd *cobra.Command, arg string, most int) ([]byte, error) {
 	if arg != "-" {
 		return []byte(arg), nil
 	}
-	b, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), kv.MaxValueBytes+1))
-	if err == nil && len(b) > kv.MaxValueBytes {
-		return nil, cli.Wrong("the standard input is larger than %d bytes", kv.MaxValueBytes)
+	b, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), int64(most)+1))
+	if err == nil && len(b) > most {
+		return nil, cli.Wrong("the standard input is larger than %d bytes", most)
 	}
 	return b, err
 }

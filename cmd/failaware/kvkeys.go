@@ -107,7 +107,7 @@ func (f *writeFlags) write(g *globals, cmd *cobra.Command, path string, args []s
 	}
 	var body []byte
 	if len(args) > 1 {
-		if body, err = inputValue(cmd, args[1]); err != nil {
+		if body, err = inputValue(cmd, args[1], kv.MaxValueBytes); err != nil {
 			return err
 		}
 		if len(body) > kv.MaxValueBytes {

@@ -81,14 +81,7 @@ const defaultTimeout = 5 * time.Second
 
 // client returns a client of the node at --addr.
 func (g *globals) client() (*api.Client, error) {
-	where, token := g.addr, g.token
-	if where == "" {
-		where = os.Getenv("FAILAWARE_ADDR")
-	}
-	if where == "" {
-		where = api.DefaultSocket()
-	}
-	addr, err := api.ParseAddress(where)
+	addr, err := api.ParseAddress(cmp.Or(g.addr, os.Getenv(prefix+"ADDR"), api.DefaultSocket()))
 	if err != nil {
 		return nil, cli.WrongUsage(err)
 	}
@@ -96,8 +89,8 @@ func (g *globals) client() (*api.Client, error) {
 		return api.NewClient(addr, ""), nil
 	}
 	secret := ""
-	if token = cmp.Or(token, os.Getenv("FAILAWARE_TOKEN_FILE")); token != "" {
-		if secret, err = api.ReadToken(token); err != nil {
+	if file := cmp.Or(g.token, os.Getenv(prefix+"TOKEN_FILE")); file != "" {
+		if secret, err = api.ReadToken(file); err != nil {
 			return nil, cli.WrongUsage(err)
 		}
 	}

@@ -77,32 +77,30 @@ func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 	}
 	switch what {
 	case "synced":
-		return func(ctx context.Context, c *api.Client) (any, string, bool, error) {
-			var a api.Clock
-			err := c.Get(ctx, "/v1/clock", &a)
-			holds := a.UpToDate
+		return asks("clock", clockText, func(a *api.Clock) bool {
 			switch {
 			case o.external && bounded:
-				holds = a.UTCBoundNS != nil && *a.UTCBoundNS <= int64(o.bound)
+				return a.UTCBoundNS != nil && *a.UTCBoundNS <= int64(o.bound)
 			case o.external:
-				holds = a.Status == clocksync.External.String()
+				return a.Status == clocksync.External.String()
 			case bounded:
-				holds = a.DeviationNS != nil && *a.DeviationNS <= int64(o.bound)
+				return a.DeviationNS != nil && *a.DeviationNS <= int64(o.bound)
 			}
-			return a, "clock: " + clockText(&a), holds, err
-		}, nil
+			return a.UpToDate
+		}), nil
 	case "leader":
-		return func(ctx context.Context, c *api.Client) (any, string, bool, error) {
-			var a api.Leader
-			err := c.Get(ctx, "/v1/leader", &a)
-			return a, "leader: " + leaderText(&a), a.UpToDate, err
-		}, nil
+		return asks("leader", leaderText, func(a *api.Leader) bool { return a.UpToDate }), nil
 	}
+	return asks("view", viewText, func(a *api.View) bool { return a.UpToDate && len(a.Members) >= o.members }), nil
+}
+
+// asks returns the question for a part of the node's state.
+func asks[T any](part string, text func(*T) string, holds func(*T) bool) question {
 	return func(ctx context.Context, c *api.Client) (any, string, bool, error) {
-		var a api.View
-		err := c.Get(ctx, "/v1/view", &a)
-		return a, "view: " + viewText(&a), a.UpToDate && len(a.Members) >= o.members, err
-	}, nil
+		var a T
+		err := c.Get(ctx, "/v1/"+part, &a)
+		return a, part + ": " + text(&a), holds(&a), err
+	}
 }
 
 func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question) error {
