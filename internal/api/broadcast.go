@@ -87,7 +87,7 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	s.countSent(payload)
-	Answer(w, http.StatusOK, Sent{ID: o.ID.String(), Delivered: true, View: viewText(o.View.ID), Position: o.Position,
+	Answer(w, http.StatusOK, Sent{ID: o.ID.String(), Delivered: true, View: idText(o.View.ID), Position: o.Position,
 		Transitional: o.Transitional, StampNS: int64(o.Stamp), DeviationNS: known(o.Deviation, clocksync.UnknownBound)})
 }
 
@@ -155,7 +155,7 @@ func deliveryOf(k *kept, node failaware.NodeID, run string) Delivery {
 		k.operation.wire(&w)
 		return w
 	}
-	w.View = viewText(k.View.ID)
+	w.View = idText(k.View.ID)
 	switch c := k.Change.(type) {
 	case nil:
 		w.Kind, w.Message, w.Sender, w.Boot = "message", k.Delivery.ID.String(), int(k.Delivery.ID.Sender), bootText(k.Delivery.ID.Boot)
@@ -163,10 +163,10 @@ func deliveryOf(k *kept, node failaware.NodeID, run string) Delivery {
 		w.StampNS, w.DeviationNS = int64(k.Stamp), known(k.Deviation, clocksync.UnknownBound)
 		w.Payload = base64.StdEncoding.EncodeToString(k.Payload)
 	case failaware.TransitionBegins:
-		w.Kind, w.NextView, w.Along = "transition", viewText(c.Next.ID), setOf(c.Along)
+		w.Kind, w.NextView, w.Along = "transition", idText(c.Next.ID), setOf(c.Along)
 	case failaware.ViewChange:
 		w.Kind = "view"
-		w.Members, w.PreviousView, w.Along, w.Merged = membersOf(k.View), viewText(c.Previous), setOf(c.Along), branchesOf(c.Merged)
+		w.Members, w.PreviousView, w.Along, w.Merged = membersOf(k.View), idText(c.Previous), setOf(c.Along), branchesOf(c.Merged)
 	case failaware.OutcomeLost:
 		w.Kind, w.Message, w.From, w.Through = "outcome-lost", c.Through.String(), c.From.Sequence, c.Through.Sequence
 	case failaware.NewIncarnation:

@@ -119,7 +119,7 @@ func (h *clockHistory) points() []ClockPoint {
 	for i := max(0, h.n-MaxHistory); i < h.n; i++ {
 		r := &h.ring[i%MaxHistory]
 		list = append(list, ClockPoint{int64(r.Time), known(r.Deviation, clocksync.UnknownBound),
-			known(r.UTCBound, clocksync.UnknownBound), r.Status.String(), timelineText(r.Timeline)})
+			known(r.UTCBound, clocksync.UnknownBound), r.Status.String(), idText(r.Timeline)})
 	}
 	return list
 }

@@ -53,12 +53,16 @@ func viewOf(a failaware.ViewAnswer) View {
 		return v
 	}
 	id := a.View.ID
-	v.ID, v.Sequence, v.Leader, v.LeaderBoot = viewText(id), id.Sequence, int(id.Leader), bootText(id.Boot)
+	v.ID, v.Sequence, v.Leader, v.LeaderBoot = idText(id), id.Sequence, int(id.Leader), bootText(id.Boot)
 	v.Members = membersOf(a.View)
 	return v
 }
 
-func viewText(id failaware.ViewID) string {
+// idText returns the text of the id of a view or a timeline, or "" for none.
+func idText[T interface {
+	None() bool
+	String() string
+}](id T) string {
 	if id.None() {
 		return ""
 	}
@@ -72,23 +76,16 @@ func membersOf(v *failaware.View) []Member {
 	}
 	for i := range v.Members {
 		m := &v.Members[i]
-		members = append(members, Member{int(m.Node), bootText(m.Boot), viewText(m.Previous)})
+		members = append(members, Member{int(m.Node), bootText(m.Boot), idText(m.Previous)})
 	}
 	return members
-}
-
-func timelineText(id failaware.TimelineID) string {
-	if id.None() {
-		return ""
-	}
-	return id.String()
 }
 
 func clockOf(r failaware.Reading, cfg *failaware.Config) Clock {
 	return Clock{TimeNS: int64(r.Time), Time: r.Time.Go().Format(time.RFC3339Nano),
 		DeviationNS: known(r.Deviation, clocksync.UnknownBound),
 		UTCBoundNS:  known(r.UTCBound, clocksync.UnknownBound),
-		Status:      r.Status.String(), Timeline: timelineText(r.Timeline), Holdover: r.Holdover, Leap: r.Leap.String(),
+		Status:      r.Status.String(), Timeline: idText(r.Timeline), Holdover: r.Holdover, Leap: r.Leap.String(),
 		UpToDate:   r.Status != clocksync.Unsynchronized,
 		ValidForNS: int64(syncedFor(r, cfg.Clock.MaxDeviation, cfg.Timing.MaxDrift))}
 }

@@ -67,14 +67,14 @@ func wireValue(x any, to reflect.Type, w *Event) any {
 	case failaware.BootID:
 		return bootText(x)
 	case failaware.ViewID:
-		return viewText(x)
+		return idText(x)
 	case failaware.TimelineID:
-		return timelineText(x)
+		return idText(x)
 	case clocksync.SourceID:
 		return sourceText(x)
 	case *failaware.View:
 		if to.Kind() == reflect.String {
-			return viewText(x.ID)
+			return idText(x.ID)
 		}
 		return membersOf(x)
 	case failaware.Set:
@@ -101,7 +101,7 @@ func wireValue(x any, to reflect.Type, w *Event) any {
 
 func branchesOf(list []failaware.Branch) (out []Branch) {
 	for _, b := range list {
-		out = append(out, Branch{viewText(b.From), setOf(b.Members)})
+		out = append(out, Branch{idText(b.From), setOf(b.Members)})
 	}
 	return out
 }

@@ -96,7 +96,7 @@ func (s *Server) kvLease(ctx context.Context, w http.ResponseWriter, q *http.Req
 		var l kv.Lease
 		a = KVLease{Lease: id.String(), Keys: []string{}}
 		if l, a.Found = st.Lease(id); a.Found {
-			a.TTLNS, a.EndNS, a.Timeline = int64(l.TTL), int64(l.End), timelineText(l.Timeline)
+			a.TTLNS, a.EndNS, a.Timeline = int64(l.TTL), int64(l.End), idText(l.Timeline)
 			a.Keys = append(a.Keys, l.Keys...)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/timed"
 )
 
 var update = flag.Bool("update", false, "rewrite the pictures")
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the pictures")
 func fixedModel() *Model {
 	const ms, us = time.Millisecond, time.Microsecond
 	view := func(sequence uint64, leader failaware.NodeID, ids ...failaware.NodeID) *failaware.View {
-		return &failaware.View{ID: failaware.ViewID{Sequence: sequence, Leader: leader, Boot: 7}, Set: setOf(ids...)}
+		return &failaware.View{ID: failaware.ViewID{Sequence: sequence, Leader: leader, Boot: 7}, Set: timed.SetOf(ids...)}
 	}
 	m := &Model{Elapsed: 83 * time.Second, Preset: "local", Timing: failaware.Local(), Rounds: 12_345}
 	for id := failaware.NodeID(1); id <= 5; id++ {
@@ -41,11 +42,11 @@ func fixedModel() *Model {
 	n[0].State, n[0].For, n[0].StaleFor = Paused, 2300*ms, 2281*ms
 	n[0].View = failaware.ViewAnswer{View: view(12, 1, 1, 2)}
 	n[0].Clock.Deviation = math.MaxInt64
-	n[1].Leader = failaware.LeaderAnswer{Leader: 2, Boot: 2, Leads: true, UpToDate: true, AtMost: 21 * ms, Support: setOf(2)}
+	n[1].Leader = failaware.LeaderAnswer{Leader: 2, Boot: 2, Leads: true, UpToDate: true, AtMost: 21 * ms, Support: timed.SetOf(2)}
 	n[1].View = failaware.ViewAnswer{View: view(13, 2, 2), UpToDate: true, AtMost: 20 * ms}
 	n[1].Clock = failaware.Reading{Status: clocksync.Internal}
 	n[1].Hears[0] = Hearing{Known: true, Fast: true, Bound: 77 * us}
-	n[2].Leader = failaware.LeaderAnswer{Leader: 3, Boot: 3, Leads: true, UpToDate: true, AtMost: 9 * ms, Support: setOf(3, 4)}
+	n[2].Leader = failaware.LeaderAnswer{Leader: 3, Boot: 3, Leads: true, UpToDate: true, AtMost: 9 * ms, Support: timed.SetOf(3, 4)}
 	n[2].View = failaware.ViewAnswer{View: view(107, 3, 3, 4), UpToDate: true, AtMost: 8500 * us}
 	n[2].Clock = failaware.Reading{Status: clocksync.Internal}
 	n[2].Late = 12
@@ -59,13 +60,13 @@ func fixedModel() *Model {
 	n[4].Clock.Deviation = math.MaxInt64
 	m.group()
 	m.Log = []Entry{
-		{At: 3 * time.Second, Nodes: setOf(1, 2, 3, 4, 5), Kind: "view-installed", Text: "view 11@1: members {1 2 3 4 5}"},
+		{At: 3 * time.Second, Nodes: timed.SetOf(1, 2, 3, 4, 5), Kind: "view-installed", Text: "view 11@1: members {1 2 3 4 5}"},
 		{At: 4 * time.Second, Kind: kindFault, Text: "the network is split into {1 2} and {3 4 5}"},
-		{At: 4020 * ms, Nodes: setOf(1, 2), Kind: "peer-silent", Peers: setOf(3),
+		{At: 4020 * ms, Nodes: timed.SetOf(1, 2), Kind: "peer-silent", Peers: timed.SetOf(3),
 			Text: "node 3 is silent: its last packet in time came 20ms ago (last delay bound 80µs)"},
-		{At: 4021 * ms, Nodes: setOf(1, 2), Kind: "peer-silent", Peers: setOf(4), Text: "node 4 is silent: not shown"},
-		{At: 4022 * ms, Nodes: setOf(3), Kind: "following", Text: "follows nobody"},
-		{At: 4030 * ms, Nodes: setOf(3), Kind: "elected", Text: "leads"},
+		{At: 4021 * ms, Nodes: timed.SetOf(1, 2), Kind: "peer-silent", Peers: timed.SetOf(4), Text: "node 4 is silent: not shown"},
+		{At: 4022 * ms, Nodes: timed.SetOf(3), Kind: "following", Text: "follows nobody"},
+		{At: 4030 * ms, Nodes: timed.SetOf(3), Kind: "elected", Text: "leads"},
 	}
 	return m
 }
@@ -109,7 +110,7 @@ func TestPicturesOfAllSizes(t *testing.T) {
 		for id := range nodes {
 			m.Nodes = append(m.Nodes, NodeModel{ID: failaware.NodeID(id + 1), Partition: -1, Hears: make([]Hearing, nodes)})
 		}
-		m.Log = []Entry{{Text: strings.Repeat("long ", 100)}, {Nodes: setOf(1), Text: strings.Repeat("long ", 100)}}
+		m.Log = []Entry{{Text: strings.Repeat("long ", 100)}, {Nodes: timed.SetOf(1), Text: strings.Repeat("long ", 100)}}
 		for width := 0; width < 150; width += 7 {
 			for height := 0; height < 50; height += 3 {
 				for _, help := range []bool{false, true} {

@@ -40,13 +40,7 @@ func columns(m *Model, width int) []column {
 		if total+tableLeft <= width+2 { // the last column may lose its gap
 			break
 		}
-		var fewer []column
-		for _, k := range all {
-			if k.rank != rank {
-				fewer = append(fewer, k)
-			}
-		}
-		all = fewer
+		all = slices.DeleteFunc(all, func(k column) bool { return k.rank == rank })
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/timed"
 )
 
 // Entry is a line of the journal: an event that some nodes noticed at about the same
@@ -69,7 +70,7 @@ func (j *journal) event(at time.Duration, id failaware.NodeID, e event.Event) {
 			return
 		}
 	}
-	j.add(Entry{At: at, Nodes: setOf(id), Kind: e.Kind(), Text: textOf(e), Peers: peersOf(e), topic: topic})
+	j.add(Entry{At: at, Nodes: timed.SetOf(id), Kind: e.Kind(), Text: textOf(e), Peers: peersOf(e), topic: topic})
 }
 
 // note records a fault.
@@ -146,9 +147,9 @@ var plural = strings.NewReplacer(" is ", " are ", "it does", "they do", "does no
 func peersOf(e event.Event) failaware.Set {
 	switch e := e.(type) {
 	case event.PeerAlive:
-		return setOf(e.Peer)
+		return timed.SetOf(e.Peer)
 	case event.PeerSilent:
-		return setOf(e.Peer)
+		return timed.SetOf(e.Peer)
 	}
 	return failaware.Set{}
 }
@@ -194,11 +195,4 @@ var (
 func textOf(e event.Event) string {
 	text := strings.TrimPrefix(e.String(), "this node ")
 	return newToIt.ReplaceAllString(bootInID.ReplaceAllString(text, "$1"), "")
-}
-
-func setOf(ids ...failaware.NodeID) (s failaware.Set) {
-	for _, id := range ids {
-		s.Add(id)
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/timed"
 )
 
 func TestJournalMergesEventsOfSeveralNodes(t *testing.T) {
@@ -27,8 +28,8 @@ func TestJournalMergesEventsOfSeveralNodes(t *testing.T) {
 	list, next := j.since(0, math.MaxInt64)
 	require.Equal(t, 7, next)
 	require.Len(t, list, 7)
-	require.Equal(t, setOf(1, 2), list[0].Nodes)
-	require.Equal(t, setOf(1, 2), list[1].Nodes)
+	require.Equal(t, timed.SetOf(1, 2), list[0].Nodes)
+	require.Equal(t, timed.SetOf(1, 2), list[1].Nodes)
 	require.Equal(t, "leads", list[2].Text)
 	require.Equal(t, Entry{At: 6 * ms, Kind: kindFault, Text: "something was done"}, list[3])
 
@@ -73,7 +74,7 @@ func TestJournalForgetsTheOldest(t *testing.T) {
 func TestJournalLeavesBootIdsOut(t *testing.T) {
 	id := failaware.ViewID{Sequence: 12, Leader: 3, Boot: 0xabcdef0123456789}
 	require.Equal(t, "view 12@3 is up to date", textOf(event.ViewFresh{View: id}))
-	view := &failaware.View{ID: id, Set: setOf(1, 2)}
+	view := &failaware.View{ID: id, Set: timed.SetOf(1, 2)}
 	require.Equal(t, "view 12@3: members {1 2}",
-		textOf(event.ViewInstalled{View: view, Previous: id, Transitional: setOf(1)}))
+		textOf(event.ViewInstalled{View: view, Previous: id, Transitional: timed.SetOf(1)}))
 }

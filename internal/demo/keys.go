@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/timed"
 )
 
 // controls applies keys to the world.
@@ -120,7 +121,7 @@ func (k *controls) crash(id failaware.NodeID) {
 
 // resign asks the selected leaders to resign, or all leaders.
 func (k *controls) resign() {
-	chosen := setOf(k.face.Selected...)
+	chosen := timed.SetOf(k.face.Selected...)
 	if chosen.Empty() {
 		chosen = k.world.All()
 	}
@@ -145,7 +146,7 @@ func (k *controls) resign() {
 // split cuts the selected nodes, or else one half of all, off from the others, or joins
 // them again.
 func (k *controls) split() {
-	some := setOf(k.face.Selected...)
+	some := timed.SetOf(k.face.Selected...)
 	others := k.world.All().Minus(some)
 	if some.Empty() || others.Empty() {
 		some = failaware.Set{}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/failaware/failaware/timed"
 	"github.com/stretchr/testify/require"
 )
 
@@ -46,5 +47,5 @@ func TestMonkey(t *testing.T) {
 	for id := range w.All().All() {
 		require.NoError(t, w.Node(id).Err())
 	}
-	require.Equal(t, setOf(1, 2, 3, 4, 5), w.All())
+	require.Equal(t, timed.SetOf(1, 2, 3, 4, 5), w.All())
 }

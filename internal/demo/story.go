@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/timed"
 )
 
 // LeastStoryNodes is the least number of nodes for the story.
@@ -116,7 +117,7 @@ func (s *story) divide() error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	s.minority = setOf(s.leader)
+	s.minority = timed.SetOf(s.leader)
 	for id := s.leader; s.minority.Len() < s.all.Len()/2; {
 		if id = s.all.Next(id); id == 0 {
 			id = s.all.Min()

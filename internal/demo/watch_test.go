@@ -8,15 +8,16 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/timed"
 )
 
 func leads(id failaware.NodeID, support ...failaware.NodeID) claim {
-	return claim{id: id, leader: failaware.LeaderAnswer{Leads: true, UpToDate: true, Leader: id, Support: setOf(support...)}}
+	return claim{id: id, leader: failaware.LeaderAnswer{Leads: true, UpToDate: true, Leader: id, Support: timed.SetOf(support...)}}
 }
 
 func holdsView(id failaware.NodeID, leader failaware.NodeID, fresh bool, ids ...failaware.NodeID) claim {
 	return claim{id: id, view: failaware.ViewAnswer{UpToDate: fresh,
-		View: &failaware.View{ID: failaware.ViewID{Sequence: 1, Leader: leader, Boot: 1}, Set: setOf(ids...)}}}
+		View: &failaware.View{ID: failaware.ViewID{Sequence: 1, Leader: leader, Boot: 1}, Set: timed.SetOf(ids...)}}}
 }
 
 func TestWatchFindsViolations(t *testing.T) {
