@@ -99,7 +99,7 @@ func (w *World) reply(e event) {
 	}
 	c := x.exchanges[e.arg]
 	x.free = append(x.free, e.arg)
-	if !n.proc.Up || n.proc.Upset && w.reincarnate(n) || c.boot != n.proc.Boot {
+	if !n.proc.Up || w.reincarnated(n) || c.boot != n.proc.Boot {
 		return // the clock that measured the query is gone
 	}
 	w.events++

@@ -77,8 +77,8 @@ func (w *World) upsets(n *Node, why life.Reason) {
 
 // reincarnate ends the incarnation of a process whose machine slept, or whose clock gave
 // evidence against itself, with all that rests on the clock, and begins another one as
-// soon as it may. It always returns true.
-func (w *World) reincarnate(n *Node) bool {
+// soon as it may.
+func (w *World) reincarnate(n *Node) {
 	w.check.Sometimes(situation.Slept)
 	n.proc.Upset = false
 	if n.proc.Clock.Show(w.now) < n.last {
@@ -88,7 +88,7 @@ func (w *World) reincarnate(n *Node) bool {
 		previous := n.proc.Boot
 		w.incarnate(n)
 		w.app.restarted(n, previous)
-		return true
+		return
 	}
 	now, previous := n.tick(w.now), n.proc.Boot
 	w.after(n, now, n.proc.Stack.Distrust(now, w.out[:0]))
@@ -105,9 +105,17 @@ func (w *World) reincarnate(n *Node) bool {
 		if w.record != nil {
 			w.recordClaims(n)
 		}
-		return true
+		return
 	}
 	w.check.Started(&n.proc)
 	w.app.restarted(n, previous)
-	return true
+}
+
+// reincarnated reincarnates a process that has a reason for it, and reports whether it had.
+func (w *World) reincarnated(n *Node) bool {
+	upset := n.proc.Upset
+	if upset {
+		w.reincarnate(n)
+	}
+	return upset
 }

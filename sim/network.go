@@ -113,7 +113,7 @@ func (w *World) deliver(e event) {
 		w.waits(n, e.arg)
 		return
 	}
-	if !n.proc.Up || n.proc.Upset && w.reincarnate(n) {
+	if !n.proc.Up || w.reincarnated(n) {
 		if w.record != nil {
 			w.recordLoss(f, e.node())
 		}

@@ -49,7 +49,7 @@ func (w *World) reads(e event) {
 func (w *World) readSocket(n *Node) {
 	batch := n.socket[:min(len(n.socket), w.socketBatch())]
 	n.socket = n.socket[len(batch):]
-	if n.proc.Upset && w.reincarnate(n) {
+	if w.reincarnated(n) {
 		w.lose(n, batch)
 		return
 	}

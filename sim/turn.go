@@ -24,7 +24,7 @@ func (w *World) wake(e event) {
 		w.arm(n, n.stalledUntil)
 		return
 	}
-	if n.proc.Upset && w.reincarnate(n) {
+	if w.reincarnated(n) {
 		return
 	}
 	if len(n.socket) > 0 { // packets come before timers
