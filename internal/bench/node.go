@@ -129,16 +129,13 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 	case doClock:
 		go func() {
 			r.Samples = c.sampleClock(time.Duration(cmd.Millis)*time.Millisecond, time.Duration(cmd.Micros)*time.Microsecond)
-			c.reports.Put(report{Reply: r})
+			c.reply(r, nil)
 		}()
 		return
 	case doCast:
 		go func() {
-			var err error
-			if r.Cast, err = c.cast.run(ctx, cmd.Cast); err != nil {
-				r.Err = err.Error()
-			}
-			c.reports.Put(report{Reply: r})
+			r.Cast, err = c.cast.run(ctx, cmd.Cast)
+			c.reply(r, err)
 		}()
 		return
 	case doFlood:
@@ -161,12 +158,17 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 	default:
 		err = fmt.Errorf("no such command")
 	}
+	if cmd.Number != 0 {
+		c.reply(r, err)
+	}
+}
+
+// reply answers a command.
+func (c *nodeChild) reply(r *reply, err error) {
 	if err != nil {
 		r.Err = err.Error()
 	}
-	if cmd.Number != 0 {
-		c.reports.Put(report{Reply: r})
-	}
+	c.reports.Put(report{Reply: r})
 }
 
 // watch reports the state of the node after every event. The instant is that at which

@@ -62,8 +62,8 @@ func fill(v reflect.Value) {
 			fill(v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(open(v.Field(i)))
+		for _, f := range v.Fields() {
+			fill(open(f))
 		}
 	}
 }

@@ -19,9 +19,14 @@ type state struct {
 	known labelSets
 }
 
+// described has all that desc has returned.
+var described []*prometheus.Desc
+
 // desc describes a metric.
 func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
+	d := prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
+	described = append(described, d)
+	return d
 }
 
 var (
@@ -77,10 +82,7 @@ var (
 
 // Describe implements [prometheus.Collector].
 func (s *state) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descInfo, descReady, descIncarnation, descAnswered, descLeads, descLeader, descLease, descGlobal,
-		descEpoch, descFresh, descMembers, descViewLease, descSynced, descExternal, descDeviation, descUTC, descPeers, descPeerAlive, descPeerDelay, descPackets,
-		descDelays, descLateness, descLatenessMax, descLate, descMoved, descBytes, descDropped, descErrors, descUnsent, descCast, descOther,
-		descMessages, descMessageLen, descAccepting, descBehind, descHeld, descStoreBytes, descApplied, descSubmitted, descStoreEvents, descHandled} {
+	for _, d := range described {
 		out <- d
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
@@ -17,32 +16,23 @@ import (
 func RefusesRepetition(t *testing.T, p *cli.Program, repeatable ...string) {
 	t.Helper()
 	var collect []string
-	var walk func(*cobra.Command, []string)
-	walk = func(cmd *cobra.Command, words []string) {
-		check := func(f *pflag.Flag) {
-			if cli.Repeatable(f) {
-				collect = append(collect, f.Name)
-				return
-			}
-			first, second := f.DefValue, f.DefValue // texts that the flag takes
-			if kind := f.Value.Type(); kind == "string" || strings.Contains(kind, "file") {
-				first, second = "one", "two"
-			}
-			args := slices.Concat(words, []string{"--" + f.Name + "=" + first, "--" + f.Name + "=" + second})
-			code, out, text := Invoke(p, args...)
-			require.Equal(t, int(cli.ExitWrong), code, args)
-			require.Empty(t, out)
-			require.Contains(t, text, "--"+f.Name, args)
-			require.Contains(t, text, `"`+second+`"`, args)
-			require.Contains(t, text, `it is given twice, first as "`+first+`"`, args)
+	eachFlag(p, func(words []string, f *pflag.Flag) {
+		if cli.Repeatable(f) {
+			collect = append(collect, f.Name)
+			return
 		}
-		cmd.LocalFlags().VisitAll(check)
-		cmd.InheritedFlags().VisitAll(check)
-		for _, c := range cmd.Commands() {
-			walk(c, slices.Concat(words, []string{c.Name()}))
+		first, second := f.DefValue, f.DefValue // texts that the flag takes
+		if kind := f.Value.Type(); kind == "string" || strings.Contains(kind, "file") {
+			first, second = "one", "two"
 		}
-	}
-	walk(p.Root(), nil)
+		args := slices.Concat(words, []string{"--" + f.Name + "=" + first, "--" + f.Name + "=" + second})
+		code, out, text := Invoke(p, args...)
+		require.Equal(t, int(cli.ExitWrong), code, args)
+		require.Empty(t, out)
+		require.Contains(t, text, "--"+f.Name, args)
+		require.Contains(t, text, `"`+second+`"`, args)
+		require.Contains(t, text, `it is given twice, first as "`+first+`"`, args)
+	})
 	slices.Sort(collect)
 	require.Equal(t, repeatable, slices.Compact(collect))
 }
