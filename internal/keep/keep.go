@@ -30,7 +30,7 @@ type Options struct {
 }
 
 // Keeper keeps the state of an application in a journal: a snapshot, and all operations
-// since. It belongs to whoever calls the application.
+// since. It belongs to the caller of the application.
 type Keeper struct {
 	journal  *journal.Journal
 	app      Application

@@ -14,7 +14,7 @@ var (
 	// ErrDamaged: a file does not hold what was written there.
 	ErrDamaged = errors.New("failaware: damaged state")
 
-	// errClosed: the files belong to whoever has the lock now.
+	// errClosed: the files belong to the present holder of the lock.
 	errClosed = errors.New("failaware: the state directory is closed")
 )
 
