@@ -14,7 +14,7 @@ import (
 // use, so the second claim usually succeeds.
 const maxClaims = 32
 
-// ErrNoID: no id is free, or other nodes refused every id that this node chose.
+// ErrNoID says that no id is free, or other nodes refused every id that this node chose.
 var ErrNoID = errors.New("failaware: no id for this node was found")
 
 // drawID is for tests to replace.

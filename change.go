@@ -15,8 +15,8 @@ type Change interface {
 	change()
 }
 
-// TransitionBegins: messages up to the next [ViewChange] come with Along, the members
-// that move together to the next view, and perhaps not with the other members of
+// TransitionBegins says that messages up to the next [ViewChange] come with Along, the
+// members that move together to the next view, and perhaps not with the other members of
 // [Delivery.View]. They are marked Transitional.
 type TransitionBegins struct {
 	// Next is empty if the incarnation of this node ends, never nil.
@@ -24,7 +24,7 @@ type TransitionBegins struct {
 	Along Set
 }
 
-// ViewChange: messages from now on are delivered in [Delivery.View].
+// ViewChange says that messages from now on are delivered in [Delivery.View].
 type ViewChange struct {
 	// Previous is the view that this node comes from; none at first.
 	Previous ViewID
@@ -34,12 +34,12 @@ type ViewChange struct {
 	Merged []Branch
 }
 
-// OutcomeLost: another branch of the group has ordered the own messages From through
-// Through, which differ in the sequence only. This node cannot know which nodes
+// OutcomeLost says that another branch of the group has ordered the own messages From
+// through Through, which differ in the sequence only. This node cannot know which nodes
 // delivered them, and does not send them again.
 type OutcomeLost struct{ From, Through MessageID }
 
-// NewIncarnation: this node gave up its incarnation, and began the one of Boot
+// NewIncarnation says that this node gave up its incarnation, and began the one of Boot
 // ([event.Restarted]). The outcome of its earlier messages is not known, unless they were
 // delivered above; it is in no view until the next [ViewChange].
 type NewIncarnation struct {

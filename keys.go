@@ -12,7 +12,7 @@ import (
 // KeyID names a key of the group. It tells nothing about the key.
 type KeyID = seal.KeyID
 
-// ErrNoKeys: the node was started without a [Config.KeyFile].
+// ErrNoKeys says that the node was started without a [Config.KeyFile].
 var ErrNoKeys = errors.New("failaware: this node has no keys: it was started without a key file")
 
 // remote reports whether addresses other than loopback may be used.

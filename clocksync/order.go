@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ErrTimelineChanged: two readings of different timelines compare only if both are
+// ErrTimelineChanged says that two readings of different timelines compare only if both are
 // External.
 var ErrTimelineChanged = errors.New("clocksync: the timeline has changed")
 

@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// ClockAdopted: the clock follows another timeline, without a jump.
+// ClockAdopted says that the clock follows another timeline, without a jump.
 type ClockAdopted struct {
 	Header
 	Timeline clocksync.TimelineID `api:"timeline"` // that the clock follows now
@@ -22,8 +22,8 @@ func (e ClockAdopted) String() string {
 	return fmt.Sprintf("the clock follows timeline %v", e.Timeline)
 }
 
-// ClockStepped: the clock follows another timeline, and jumped by Step. Readings on
-// the two timelines compare by UTC only.
+// ClockStepped says that the clock follows another timeline, and jumped by Step. Readings
+// on the two timelines compare by UTC only.
 type ClockStepped struct {
 	Header
 	// Previous is the timeline that the clock followed before; none at first, when no
@@ -44,10 +44,10 @@ func (e ClockStepped) String() string {
 	return fmt.Sprintf("the clock stepped by %v from timeline %v to timeline %v", e.Step, e.Previous, e.Timeline)
 }
 
-// ClockFault: the hardware clocks of this node and of Peer contradict the drift
+// ClockFault says that the hardware clocks of this node and of Peer contradict the drift
 // bound ρ. The two are not alive to each other until votes and leases that rest on former
-// measurements are over. They measure anew then. Each further contradiction within an
-// hour separates them for twice as long, up to ten minutes.
+// measurements are over. They measure anew then. Each further contradiction within an hour
+// separates them for twice as long, up to ten minutes.
 type ClockFault struct {
 	Header
 	Peer  timed.NodeID  `api:"peer"`
@@ -63,7 +63,7 @@ func (e ClockFault) String() string {
 		e.node(e.Peer), boundText(e.Bound))
 }
 
-// UTCChanged: the knowledge of UTC has changed, and is State from now on. That
+// UTCChanged says that the knowledge of UTC has changed, and is State from now on. That
 // bounds get too wide with time is no event.
 type UTCChanged struct {
 	Header
@@ -83,7 +83,7 @@ func (e UTCChanged) String() string {
 	return "UTC is not known"
 }
 
-// Falseticker: an external reference contradicts most references, and is left out.
+// Falseticker says that an external reference contradicts most references, and is left out.
 type Falseticker struct {
 	Header
 	Name   string             `api:"name"` // as configured; empty if only another node knows it
@@ -99,7 +99,7 @@ func (e Falseticker) String() string {
 	return fmt.Sprintf("%s is a falseticker: it is off by %v from what most references say", referenceText(e.Name, e.Source, e.node(e.Node)), e.Off)
 }
 
-// Truechimer: a falseticker agrees with the others again.
+// Truechimer says that a falseticker agrees with the others again.
 type Truechimer struct {
 	Header
 	Name   string             `api:"name"` // as configured; empty if only another node knows it

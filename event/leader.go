@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Elected: this node leads.
+// Elected says that this node leads.
 type Elected struct {
 	Header `api:"leader"`
 	Global bool // it leads globally, and not only its logical partition
@@ -23,7 +23,8 @@ func (e Elected) Kind() string {
 
 func (e Elected) String() string { return "this node leads" + globally(e.Global) }
 
-// LeadLost: this node leads no more. Without the global lead it may lead on locally.
+// LeadLost says that this node leads no more. Without the global lead it may lead on
+// locally.
 type LeadLost struct {
 	Header
 	Global bool          // it is about the global lead
@@ -61,7 +62,7 @@ func (e LeadLost) why() string {
 	return fmt.Sprintf("%v%s", e.Reason, e.by(e.By))
 }
 
-// Following: this node's vote is bound to Leader, or to nobody.
+// Following says that this node's vote is bound to Leader, or to nobody.
 type Following struct {
 	Header
 	Leader timed.NodeID `api:"leader"` // NoNode: nobody
@@ -78,7 +79,7 @@ func (e Following) String() string {
 	return fmt.Sprintf("this node follows %s", e.node(e.Leader))
 }
 
-// Unfit: this node is no candidate, because the votes that its peers grant are too
+// Unfit says that this node is no candidate, because the votes that its peers grant are too
 // short for its own settings (MaxLockTime there, ElectionPeriod here).
 type Unfit struct{ Header }
 

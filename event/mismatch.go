@@ -7,9 +7,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Mismatch: Peer has other settings that must be the same at every node. Its packets
-// are ignored until they agree. The event comes once for each change of the
-// peer's settings, and again at most once a minute while packets come.
+// Mismatch says that Peer has other settings that must be the same at every node. Its
+// packets are ignored until they agree. The event comes once for each change of the peer's
+// settings, and again at most once a minute while packets come.
 type Mismatch struct {
 	Header
 	Peer        timed.NodeID `api:"peer"`

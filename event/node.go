@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Ready: the waiting time is over, and this incarnation may vote.
+// Ready says that the waiting time is over, and this incarnation may vote.
 type Ready struct {
 	Header
 	Boot timed.BootID `api:"boot"`
@@ -21,7 +21,7 @@ func (e Ready) String() string {
 	return fmt.Sprintf("ready: the waiting time of boot %v is over", e.Boot)
 }
 
-// Restarted: this node gave up its incarnation, with everything that rested on its
+// Restarted says that this node gave up its incarnation, with everything that rested on its
 // clock, and began a new one.
 type Restarted struct {
 	Header
@@ -52,9 +52,9 @@ const (
 	LateState       RestartReason = "the application got its state from its disk after the node had joined a view"
 )
 
-// SlowConsumer: the application takes its deliveries too slowly, and this node has
-// stopped acknowledging messages; if that lasts for another
-// BroadcastConfig.SlowAfter, the incarnation ends ([Overrun]).
+// SlowConsumer says that the application takes its deliveries too slowly, and this node has
+// stopped acknowledging messages; if that lasts for another BroadcastConfig.SlowAfter, the
+// incarnation ends ([Overrun]).
 type SlowConsumer struct {
 	Header
 	View    membership.ViewID `api:"view"`
@@ -69,10 +69,10 @@ func (e SlowConsumer) String() string {
 		e.View, e.Backlog)
 }
 
-// StampAhead: a message of Peer, broadcast in another view, had a stamp that was far ahead
-// of the slowest clock of View, and would have held up all others until that clock had
-// caught up. It counts as stamped By earlier, which its deviation includes. The event
-// comes once for each such member of a view.
+// StampAhead says that a message of Peer, broadcast in another view, had a stamp that was
+// far ahead of the slowest clock of View, and would have held up all others until that
+// clock had caught up. It counts as stamped By earlier, which its deviation includes. The
+// event comes once for each such member of a view.
 type StampAhead struct {
 	Header
 	View membership.ViewID `api:"view"`
@@ -87,9 +87,9 @@ func (e StampAhead) String() string {
 	return fmt.Sprintf("a message of %s was stamped too far ahead of the clocks of view %v, and counts as stamped %v earlier", e.node(e.Peer), e.View, e.By)
 }
 
-// PacketUnsent: a packet for Peer was not sent, because it cannot be encoded: it is
-// larger than the node's MaxPacket, or holds a value that no packet can carry. Peers may not
-// hear this node until the reason is removed. The event comes at most once a minute.
+// PacketUnsent says that a packet for Peer was not sent, because it cannot be encoded: it
+// is larger than the node's MaxPacket, or holds a value that no packet can carry. Peers may
+// not hear this node until the reason is removed. The event comes at most once a minute.
 type PacketUnsent struct {
 	Header
 	Peer   timed.NodeID `api:"peer"`
@@ -103,10 +103,10 @@ func (e PacketUnsent) String() string {
 	return fmt.Sprintf("a packet for %s cannot be sent: %s", e.node(e.Peer), e.Reason)
 }
 
-// Inconsistent: the state of this node broke an invariant. The node has a bug, its clock
-// does not keep the drift bound, or a peer's machine was copied while it ran. It said
-// nothing that rests on that state, and begins a new incarnation ([InvariantBroken]). If
-// no machine was copied, please report the event.
+// Inconsistent says that the state of this node broke an invariant. The node has a bug, its
+// clock does not keep the drift bound, or a peer's machine was copied while it ran. It said
+// nothing that rests on that state, and begins a new incarnation ([InvariantBroken]). If no
+// machine was copied, please report the event.
 type Inconsistent struct {
 	Header
 	Invariant string `api:"reason"` // what the node found in its state
@@ -119,7 +119,7 @@ func (e Inconsistent) String() string {
 	return "the state of this node is inconsistent: " + e.Invariant
 }
 
-// Missed: Count events were not kept for this consumer, because it was too slow or
+// Missed says that Count events were not kept for this consumer, because it was too slow or
 // came too late.
 type Missed struct {
 	Header        // of the last one missed; Time is now

@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// PeerAlive: this node and Peer hear each other in time.
+// PeerAlive says that this node and Peer hear each other in time.
 type PeerAlive struct {
 	Header
 	Peer  timed.NodeID  `api:"peer"`
@@ -22,7 +22,7 @@ func (e PeerAlive) String() string {
 	return fmt.Sprintf("%s is alive (delay at most %s)", e.node(e.Peer), boundText(e.Bound))
 }
 
-// PeerSilent: Peer is not alive any more for this node.
+// PeerSilent says that Peer is not alive any more for this node.
 type PeerSilent struct {
 	Header
 	Peer      timed.NodeID  `api:"peer"`
@@ -48,7 +48,7 @@ func (e PeerSilent) String() string {
 		e.node(e.Peer), brief.Duration(e.SilentFor), boundText(e.LastBound))
 }
 
-// PeerRestarted: Peer has a new incarnation.
+// PeerRestarted says that Peer has a new incarnation.
 type PeerRestarted struct {
 	Header
 	Peer timed.NodeID `api:"peer"`
@@ -62,9 +62,9 @@ func (e PeerRestarted) String() string {
 	return fmt.Sprintf("%s was restarted: its boot id is %v", e.node(e.Peer), e.Boot)
 }
 
-// PeerCloned: two processes send as one incarnation of Peer, as a virtual machine
-// and a copy of it do that was made with the running memory. Neither is heard any
-// more, only new incarnations of both, of which one must get another id.
+// PeerCloned says that two processes send as one incarnation of Peer, like a virtual machine
+// and its copy with the running memory. Neither is heard any more, only new incarnations of
+// both, of which one must get another id.
 type PeerCloned struct {
 	Header
 	Peer timed.NodeID `api:"peer"`
@@ -78,7 +78,7 @@ func (e PeerCloned) String() string {
 	return fmt.Sprintf("%s runs twice with boot id %v, as a cloned machine does: it is not heard any more", e.node(e.Peer), e.Boot)
 }
 
-// PeerLeaving: Peer leaves the group for good.
+// PeerLeaving says that Peer leaves the group for good.
 type PeerLeaving struct {
 	Header
 	Peer timed.NodeID `api:"peer"`

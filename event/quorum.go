@@ -6,7 +6,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// OtherQuorum: Peer is configured with another quorum system or epoch. The two do
+// OtherQuorum says that Peer is configured with another quorum system or epoch. The two do
 // not vote for each other.
 type OtherQuorum struct {
 	Header `api:"reason"`
@@ -32,8 +32,8 @@ func (e OtherQuorum) String() string {
 		e.node(e.Peer), e.Epoch, e.Digest)
 }
 
-// QuorumChange: the quorum system is being replaced (Node.ChangeQuorum of package failaware), or
-// something is wrong about that.
+// QuorumChange says that the quorum system is being replaced (Node.ChangeQuorum of package
+// failaware), or something is wrong about that.
 type QuorumChange struct {
 	Header
 	Step   QuorumStep   `api:"reason"`

@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// ViewInstalled: there is an agreed group, which this node is a member of.
+// ViewInstalled says that there is an agreed group, which this node is a member of.
 type ViewInstalled struct {
 	Header
 	View *membership.View `api:"view+members"`
@@ -42,7 +42,7 @@ func (e ViewInstalled) String() string {
 	return b.String()
 }
 
-// ViewFresh: the view is up to date again, until another event says otherwise or
+// ViewFresh says that the view is up to date again, until another event says otherwise or
 // its lease ends.
 type ViewFresh struct {
 	Header
@@ -54,7 +54,7 @@ func (ViewFresh) Kind() string { return "view-fresh" }
 
 func (e ViewFresh) String() string { return fmt.Sprintf("view %v is up to date", e.View) }
 
-// ViewStale: the view is not up to date any more.
+// ViewStale says that the view is not up to date any more.
 type ViewStale struct {
 	Header
 	View   membership.ViewID `api:"view"`

@@ -75,7 +75,7 @@ type Branch struct {
 	State io.Reader
 }
 
-// ErrSnapshotTooLarge: a snapshot is larger than [Config.MaxSnapshot].
+// ErrSnapshotTooLarge says that a snapshot is larger than [Config.MaxSnapshot].
 var ErrSnapshotTooLarge = replica.ErrSnapshotTooLarge
 
 // checkApplication returns an error if an application lacks a method that it needs.

@@ -18,14 +18,14 @@ type Event interface {
 	event()
 }
 
-// Settled: all members of View have reported their states. Holders have the state that
-// the view goes on with, or bring one to the merge.
+// Settled says that all members of View have reported their states. Holders have the state
+// that the view goes on with, or bring one to the merge.
 type Settled struct {
 	View    failaware.ViewID
 	Holders failaware.Set
 }
 
-// Receiving: Bytes of Total of the snapshot named Snapshot have come from Source.
+// Receiving says that Bytes of Total of the snapshot named Snapshot have come from Source.
 type Receiving struct {
 	View         failaware.ViewID
 	Source       failaware.NodeID
@@ -33,7 +33,7 @@ type Receiving struct {
 	Bytes, Total uint64
 }
 
-// Restored: this node has the state of the others, from Source.
+// Restored says that this node has the state of the others, from Source.
 type Restored struct {
 	View     failaware.ViewID
 	Source   failaware.NodeID
@@ -41,57 +41,57 @@ type Restored struct {
 	Bytes    uint64 // of the snapshot
 }
 
-// Merged: the states of Branches became one, at all members of View.
+// Merged says that the states of Branches became one, at all members of View.
 type Merged struct {
 	View     failaware.ViewID
 	Branches []failaware.Set
 }
 
-// StartedOver: Bytes, more than MaxQueued, waited for a snapshot, and this node has
-// asked for a later one.
+// StartedOver says that Bytes, more than MaxQueued, waited for a snapshot, and this node
+// has asked for a later one.
 type StartedOver struct {
 	View     failaware.ViewID
 	Snapshot string
 	Bytes    uint64
 }
 
-// AwaitsMemory: with RequireQuorum, those members of View that remember the state,
-// Remember, are no quorum. Nodes of the group are Absent, and may know of operations that
-// were acknowledged. Operations wait until enough of them are there, or all, or until
+// AwaitsMemory says that, with RequireQuorum, those members of View that remember the
+// state, Remember, are no quorum. Nodes of the group are Absent, and may know of operations
+// that were acknowledged. Operations wait until enough of them are there, or all, or until
 // [Replica.Bootstrap].
 type AwaitsMemory struct {
 	View             failaware.ViewID
 	Remember, Absent failaware.Set
 }
 
-// Begun: with RequireQuorum, View goes on with the newest state of its members, although
-// those that remember it are no quorum. If none remembers, the group has begun with the
-// initial state. If some do, a quorum has lost its memory, and operations that were
-// acknowledged may be gone. Nobody is Absent, except after [Replica.Bootstrap].
+// Begun says that, with RequireQuorum, View goes on with the newest state of its members,
+// although those that remember it are no quorum. If none remembers, the group has begun
+// with the initial state. If some do, a quorum has lost its memory, and operations that
+// were acknowledged may be gone. Nobody is Absent, except after [Replica.Bootstrap].
 type Begun struct {
 	View             failaware.ViewID
 	Remember, Absent failaware.Set
 }
 
-// Hanging: a call of the application lasts For so far, and Waiting others wait for it. This
-// node goes on without it until more than [Config.MaxQueued] waits.
+// Hanging says that a call of the application lasts For so far, and Waiting others wait for
+// it. This node goes on without it until more than [Config.MaxQueued] waits.
 type Hanging struct {
 	View    failaware.ViewID
 	For     time.Duration
 	Waiting int
 }
 
-// Discarded: a quorum has continued without this node, and its state replaces this
+// Discarded says that a quorum has continued without this node, and its state replaces this
 // node's.
 type Discarded struct{ View failaware.ViewID }
 
-// StateLost: no remaining member has the state that this node waited for.
+// StateLost says that no remaining member has the state that this node waited for.
 type StateLost struct {
 	View     failaware.ViewID
 	Snapshot string
 }
 
-// Refused: Source could not make a snapshot. Err says why if it is this node.
+// Refused says that Source could not make a snapshot. Err says why if it is this node.
 type Refused struct {
 	View     failaware.ViewID
 	Source   failaware.NodeID
@@ -99,24 +99,24 @@ type Refused struct {
 	Err      error
 }
 
-// Stuck: none of the members of View that have the state could make a snapshot. Members that
-// need it wait; the others are asked again after a second, and then ever more rarely, up
-// to a minute.
+// Stuck says that none of the members of View that have the state could make a snapshot.
+// Members that need it wait; the others are asked again after a second, and then ever more
+// rarely, up to a minute.
 type Stuck struct {
 	View     failaware.ViewID
 	Snapshot string
 }
 
-// Corrupt: a snapshot that came from Source does not have its digest.
+// Corrupt says that a snapshot that came from Source does not have its digest.
 type Corrupt struct {
 	View     failaware.ViewID
 	Source   failaware.NodeID
 	Snapshot string
 }
 
-// Diverged: the states of Member and of this node differ at a position of View, although
-// both applied the same operations. Ours and Theirs are the hashes. A View of none stands
-// for the beginning.
+// Diverged says that the states of Member and of this node differ at a position of View,
+// although both applied the same operations. Ours and Theirs are the hashes. A View of none
+// stands for the beginning.
 type Diverged struct {
 	View         failaware.ViewID
 	Position     uint64
@@ -124,17 +124,18 @@ type Diverged struct {
 	Ours, Theirs uint64
 }
 
-// Recovered: this node has begun with the state of its Storage, of a snapshot and
+// Recovered says that this node has begun with the state of its Storage, of a snapshot and
 // Operations after it. Cut bytes were removed. They are of operations that were being
 // written when the process or the power ended; nobody was told that these last.
 type Recovered struct{ Operations, Cut uint64 }
 
-// Disk: the disk of this node is full, and Err names the path. The replica takes no more
-// operations until there is room again ([Progress]); another Disk with a nil Err says so.
+// Disk says that the disk of this node is full, and Err names the path. The replica takes
+// no more operations until there is room again ([Progress]); another Disk with a nil Err
+// says so.
 type Disk struct{ Err error }
 
-// Differs: Setting, a field of [Config] that must be the same at all nodes, is Here at this
-// node and There at Member. With another Storage, View takes no operations.
+// Differs says that Setting, a field of [Config] that must be the same at all nodes, is
+// Here at this node and There at Member. With another Storage, View takes no operations.
 type Differs struct {
 	View                 failaware.ViewID
 	Member               failaware.NodeID

@@ -115,7 +115,7 @@ func documentedEvents(t *testing.T) (all []documentedEvent) {
 // eventDoc is the comment of a type in one line, without the type's name before it.
 func eventDoc(name, doc string) string {
 	doc = strings.Join(strings.Fields(doc), " ")
-	doc = strings.TrimPrefix(doc, name+": ")
+	doc = strings.TrimPrefix(doc, name+" says that ")
 	return strings.NewReplacer("|", "\\|", "[", "", "]", "").Replace(doc)
 }
 
