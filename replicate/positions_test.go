@@ -38,7 +38,9 @@ func meetSenderAgain(t *testing.T, seed uint64, late bool) (lists [][]string, ou
 		time.Sleep(2 * bounds.View)
 		two := all[:2]
 		require.True(t, submit(t, two[1], "second").Lasting)
-		if list := two[0].latest(t); !slices.Contains(list, "apart") || len(all[2].app.list) != 1 {
+		ordered := slices.Contains(two[0].latest(t), "apart")
+		all[2].Read(func() { ordered = ordered && len(all[2].app.list) == 1 })
+		if !ordered {
 			closeAll(t, all)
 			return
 		}
