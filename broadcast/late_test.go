@@ -1,6 +1,7 @@
 package broadcast
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -232,9 +233,9 @@ func (g *lag) install(n *lagged, p *lagProposal) {
 		// The order of messages of different classes is not agreed on.
 		slices.SortStableFunc(all, func(a, b ID) int {
 			if a.Class != b.Class || a.Class == ClassOrdered {
-				return int(a.Class) - int(b.Class)
+				return cmp.Compare(a.Class, b.Class)
 			}
-			return int(a.Sender)<<40 + int(a.Sequence) - int(b.Sender)<<40 - int(b.Sequence)
+			return cmp.Or(cmp.Compare(a.Sender, b.Sender), cmp.Compare(a.Sequence, b.Sequence))
 		})
 		if others, ok := g.ends[along]; ok {
 			require.Equal(g.t, others, append([]ID{}, all...), "seed %d: those that move together deliver the same", g.seed)
