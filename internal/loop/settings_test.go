@@ -2,6 +2,7 @@ package loop
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -14,33 +15,30 @@ import (
 
 // Another MaxPacket than that of the peers shows in the log, once for each look.
 func TestAnotherMaxPacketIsMentioned(t *testing.T) {
-	var log bytes.Buffer
-	l, c := newLoop(func(cfg *Config) { cfg.Log = hclog.New(&hclog.LoggerOptions{Output: &log}) })
-	for range 3 {
-		c.stats = udp.Stats{{Name: "received_truncated", Value: 7}}
-		for range 100 {
-			step(l, c)
-		}
-		c.advance(2 * cleanEvery)
-	}
-	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("MaxPacket must be the same")), "%s", &log)
-	require.Contains(t, log.String(), "packets=7")
+	requireMentioned(t, "received_truncated", 7, "MaxPacket must be the same")
 }
 
 // Packets that are longer than an interface takes do not leave, and nothing else says so: short
 // ones do, and make leaders and views.
 func TestAnInterfaceThatTakesNoLongPacketsIsMentioned(t *testing.T) {
+	requireMentioned(t, "send_emsgsize", 9, "too long for the network: MaxPacket")
+}
+
+// requireMentioned requires that the log mentions the packets of a counter of the transport
+// once, although the loop looks at the counter three times.
+func requireMentioned(t *testing.T, counter string, packets uint64, text string) {
+	t.Helper()
 	var log bytes.Buffer
 	l, c := newLoop(func(cfg *Config) { cfg.Log = hclog.New(&hclog.LoggerOptions{Output: &log}) })
 	for range 3 {
-		c.stats = udp.Stats{{Name: "send_emsgsize", Value: 9}}
+		c.stats = udp.Stats{{Name: counter, Value: packets}}
 		for range 100 {
 			step(l, c)
 		}
 		c.advance(2 * cleanEvery)
 	}
-	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("too long for the network: MaxPacket")), "%s", &log)
-	require.Contains(t, log.String(), "packets=9")
+	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte(text)), "%s", &log)
+	require.Contains(t, log.String(), fmt.Sprintf("packets=%d", packets))
 }
 
 // A quorum system of which no member runs could never be replaced again.
