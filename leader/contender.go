@@ -21,14 +21,20 @@ func (e *Election) rank() rank {
 		support = e.support.Len()
 	}
 	return e.cfg.RankBy.rank(e.cfg.Self.Node, e.leading, uint8(support), e.cfg.Weight) |
-		standing(e.global != nil && e.global.held, e.leading, e.named, e.voter())
+		standing(e.holdsGlobal(), e.leading, e.named, e.voter())
 }
 
-// rankOf returns the rank of a peer.
+// rankOf returns the rank of a peer. While this node leads globally no other node does, so
+// a peer that says so sent its packet before: a process that the system stopped reads such
+// packets after it has been elected.
 func (e *Election) rankOf(id timed.NodeID) rank {
 	st := &e.peers.of(id).state
-	return e.cfg.RankBy.rank(id, st.Leading, st.Support, st.Weight) | standing(st.Global, st.Leading, st.Named, st.Voter)
+	global := st.Global && !e.holdsGlobal()
+	return e.cfg.RankBy.rank(id, st.Leading, st.Support, st.Weight) | standing(global, st.Leading, st.Named, st.Voter)
 }
+
+// holdsGlobal reports whether this node holds a global lease whose end it has not noticed.
+func (e *Election) holdsGlobal() bool { return e.global != nil && e.global.held }
 
 // best returns the contender of the highest rank among the alive peers, or NoNode.
 func (e *Election) best() timed.NodeID {

@@ -274,7 +274,7 @@ func (e *Election) Deadline() timed.Instant {
 	if e.releasing {
 		d = timed.Earlier(d, e.releaseAt)
 	}
-	if e.global != nil && e.global.held {
+	if e.holdsGlobal() {
 		d = timed.Earlier(d, e.global.until)
 	}
 	if e.named {
@@ -314,7 +314,7 @@ func (e *Election) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 			out = e.release(now, LeaseExpired, timed.NoNode, out)
 		}
 	}
-	if e.global != nil && e.global.held && now >= e.global.until {
+	if e.holdsGlobal() && now >= e.global.until {
 		out = e.endGlobal(NoQuorum, timed.NoNode, out)
 	}
 	if e.named && now >= e.namedUntil {

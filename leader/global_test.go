@@ -80,6 +80,24 @@ func TestTheGlobalLeaseKeepsItsEnd(t *testing.T) {
 	require.False(t, ok)
 }
 
+// A process that was stopped can read, after it has been elected, what a global leader before
+// it had sent. The word of that leader counts again when the lease has ended.
+func TestAGlobalLeaderIsNotDeposedByWordOfAnEarlierOne(t *testing.T) { earlierWord(t) }
+
+func earlierWord(t testing.TB) {
+	e, alive, now := candidate(t, Available)
+	supported(e, now, 2, alive)
+	supported(e, now, 3, alive)
+	e.NoteState(incarnation(3), &State{Leading: true, Global: true, Support: 4, Contender: true, MaxLock: timed.LAN().MaxLockTime})
+	require.False(t, ask(e, now, incarnation(3), alive).Support)
+	require.True(t, e.LeadsGlobally(now))
+	require.Less(t, e.Deadline(), timed.Never, "it renews its lease")
+
+	end, _ := e.LeadingGlobally()
+	timeout(e, end, timed.Set{})
+	require.True(t, ask(e, end, incarnation(3), alive).Support)
+}
+
 func TestAQuorumStampLastsUntilTheLeaseEnds(t *testing.T) {
 	e, alive, now := candidate(t, Available)
 	_, ok := e.QuorumStamp(now)

@@ -55,6 +55,7 @@ var notices = map[string]func(testing.TB){
 	"TurnsOfAnyMiss":         turnsFromTheMiss,
 	"TurnsOfTheLast":         turnsFromTheMiss,
 
+	"EarlierGlobalRanks":   earlierWord,
 	"VoteForOtherQuorum":   oneQuorumSystem,
 	"ObjectorsBlockQuorum": quorumIsEnough,
 	"VouchWithoutDrift":    answersCount, // the question's delay hides it in the simulator
