@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -70,7 +71,7 @@ func newKeysUseCommand(g *globals) *cobra.Command {
 	return newKeyCommand(g, &cobra.Command{Use: "use ID", Short: "Have packets sealed with another installed key"},
 		func(r *seal.Ring, k *api.Keys, id seal.KeyID, force bool) (*seal.Ring, error) {
 			if lack := lacking(k, id); len(lack) > 0 && !force {
-				return nil, fmt.Errorf("nodes %v do not have key %v, and would no longer hear this node: install it there first, or use --force", lack, id)
+				return nil, cli.No(fmt.Errorf("nodes %v do not have key %v, and would no longer hear this node: install it there first, or use --force", lack, id))
 			}
 			return r.Use(id)
 		})
@@ -80,7 +81,7 @@ func newKeysRemoveCommand(g *globals) *cobra.Command {
 	return newKeyCommand(g, &cobra.Command{Use: "remove ID", Short: "Remove a key that no node uses any more"},
 		func(r *seal.Ring, k *api.Keys, id seal.KeyID, force bool) (*seal.Ring, error) {
 			if users := using(k, id); len(users) > 0 && !force {
-				return nil, fmt.Errorf("nodes %v seal packets with key %v, and this node would no longer hear them: have them use another key first, or use --force", users, id)
+				return nil, cli.No(fmt.Errorf("nodes %v seal packets with key %v, and this node would no longer hear them: have them use another key first, or use --force", users, id))
 			}
 			if !slices.Contains(r.IDs(), id) && slices.Contains(k.Keys, id.String()) {
 				return r, nil // an interrupted removal: the node has yet to read the file again
@@ -150,8 +151,12 @@ func changeKeys(g *globals, cmd *cobra.Command, change func(*seal.Ring, *api.Key
 			return cli.Wrong("node %d has no keys: it was started without --key-file", k.Node)
 		}
 		err = seal.ChangeFile(k.File, func(r *seal.Ring) (*seal.Ring, error) { return change(r, &k) })
-		if err != nil {
-			return cli.Wrong("%w", err)
+		var refused *cli.ExitError
+		switch {
+		case errors.As(err, &refused):
+			return refused // a peer is not ready for the change yet
+		case err != nil:
+			return cli.WrongUsage(err)
 		}
 		if k, err = c.ReloadKeys(ctx); err != nil {
 			return err

@@ -51,3 +51,35 @@ func TestAnInterruptedRemovalIsFinished(t *testing.T) {
 	require.Equal(t, 2, code)
 	require.Equal(t, "failaware: there is no key "+gone.ID().String()+"\n", stderr)
 }
+
+// A change that would cut a peer off is refused until the peer is ready for it, so the exit code
+// is that of no, and not that of a change which can never succeed.
+func TestAChangeWaitsForThePeers(t *testing.T) {
+	old, next := seal.NewKey(), seal.NewKey()
+	ring, err := seal.NewRing(old)
+	require.NoError(t, err)
+	ring, err = ring.Install(next)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, ring.WriteFile(file))
+
+	ids := []string{old.ID().String(), next.ID().String()}
+	has := api.Keys{Node: 1, File: file, Keys: ids, Peers: []api.PeerKeys{{Node: 2, Alive: true, Keys: ids[:1]}}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/keys", func(w http.ResponseWriter, _ *http.Request) { api.Answer(w, http.StatusOK, has) })
+	mux.HandleFunc("POST /v1/keys/reload", func(w http.ResponseWriter, _ *http.Request) { api.Answer(w, http.StatusOK, has) })
+	socket := serveAt(t, mux)
+	for _, c := range []struct{ command, key, says string }{
+		{"use", ids[1], "nodes [2] do not have key"},
+		{"remove", ids[0], "nodes [2] seal packets with key"},
+	} {
+		code, _, stderr := invoke("--addr", socket, "keys", c.command, c.key)
+		require.Equal(t, 1, code, c.command)
+		require.Contains(t, stderr, c.says)
+	}
+	code, _, stderr := invoke("--addr", socket, "keys", "use", ids[1], "--force")
+	require.Equal(t, 0, code, stderr)
+	r, err := seal.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, next.ID(), r.IDs()[0])
+}
