@@ -135,6 +135,15 @@ func TestWhenNamesAreLookedUp(t *testing.T) {
 		require.InDelta(t, 10, len(w.lookups), 1)
 		require.Equal(t, "[192.0.2.2:7000]", w.addrs())
 		require.Contains(t, w.Found().Sources[0].Problem, "no such host")
+
+		w.mu().Lock()
+		w.alive, w.lookups = timed.Set{}, nil
+		w.mu().Unlock()
+		begin = time.Now()
+		time.Sleep(8 * time.Second)
+		synctest.Wait()
+		require.Len(t, w.lookups, 4, "alone again, it begins anew")
+		require.LessOrEqual(t, w.lookups[3].Sub(begin), 8*time.Second)
 	})
 }
 
