@@ -50,13 +50,9 @@ func (s *State) Merge(branches []*State) {
 	*s = m
 }
 
-// joinLease adds a lease of a branch. Its time begins anew, and it lasts as long as it
-// would in the branch that gives it most.
+// joinLease adds a lease of a branch. Its time begins anew.
 func (s *State) joinLease(l *lease) {
-	k := l.id.String()
-	if old, found := s.leases.get(k); !found || old.ttl < l.ttl {
-		s.leases.set(k, &lease{id: l.id, ttl: l.ttl})
-	}
+	s.leases.set(l.id.String(), &lease{id: l.id, ttl: l.ttl})
 	s.stray = true
 }
 
