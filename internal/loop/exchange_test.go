@@ -154,7 +154,10 @@ func otherQuorums(t testing.TB) {
 	differs(9)
 	require.Equal(t, 2, count())
 	require.Equal(t, x.settings, *x.events().told, "it has told them before")
+	x.advance(period)
+	delete(x.outside.settings, from)
 	differs(10)
+	require.NotNil(t, x.outside.settings[from], "it is asked as often as for the first system")
 	x.settings.Quorum.Digest = 10
 	x.says(d.cfg.Group, true, at(99))
 	require.Equal(t, 2, count(), "they come from elsewhere")

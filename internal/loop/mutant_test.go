@@ -84,6 +84,7 @@ var notices = map[string]func(testing.TB){
 	"SettingsFromElsewhere":    otherQuorums,
 	"SettingsOfOtherVotes":     otherQuorums,
 	"SettingsAwaited":          otherQuorums,
+	"SettingsAskedSeldom":      otherQuorums,
 
 	"AdmitReflects":          reflectsNothing,
 	"AdmitAnyEcho":           challengesProve,
