@@ -21,8 +21,8 @@ const (
 	// Counted: the present reply counts in the round. Handle its report on views
 	// before the effects that follow.
 	Counted
-	// Won: the round Number was won, for the first time if First. Lease and
-	// support set are those of the election now.
+	// Won: the round Number was won. Lease and support set are those of the election
+	// now.
 	Won
 	// GaveUp: the lead, if there was one, is over, for Reason. No earlier view may
 	// be renewed from now on.
@@ -54,7 +54,6 @@ type Effect struct {
 	Reply     Reply
 	Answer    Answer
 	Number    timed.Instant
-	First     bool
 	Reason    Reason
 	Stamps    *QuorumStamp // of Won: of the round Number if a quorum voted in it
 	Quorum    QuorumID

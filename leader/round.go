@@ -143,14 +143,13 @@ func (e *Election) excused(id timed.NodeID, atAlarm bool) bool {
 }
 
 func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
-	first := !e.leading
 	e.open, e.leading, e.topValid = false, true, false
 	lease := e.cfg.Timing.MaxDrift.Trust(e.lockTime)
 	e.expiration = e.lastRequest.Add(lease)
 	e.support, e.refused = e.replies, e.refusals
 	e.endNamed()
 	out, won := add(out, Won)
-	won.First, won.Number = first, e.lastRequest
+	won.Number = e.lastRequest
 	if e.holdsQuorum() {
 		e.winGlobally()
 		won.Stamps = e.global.stamps
