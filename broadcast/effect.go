@@ -30,7 +30,7 @@ const (
 	// outcome is unknown, and they will not be sent again.
 	Elsewhere
 	// Slow: the application takes deliveries too slowly, and acknowledgements have
-	// stopped; Backlog bytes wait.
+	// stopped.
 	Slow
 	// Overrun: the application was slow for too long. This incarnation must leave,
 	// so that the others need not wait for it.
@@ -63,6 +63,5 @@ type Effect struct {
 	Class      Class
 	From       uint64
 	Through    uint64
-	Backlog    int
 	By         time.Duration
 }

@@ -57,11 +57,11 @@ func (s *Service) checkSlow(now timed.Instant, out []Effect) []Effect {
 	}
 	if l.on && !l.warned && now >= l.warnAt {
 		l.warned = true
-		out = append(out, Effect{Kind: Slow, View: s.view, Backlog: l.backlog})
+		out = append(out, Effect{Kind: Slow, View: s.view})
 	}
 	if l.on && !l.leaving && now >= l.leaveAt {
 		l.leaving = true
-		out = append(out, Effect{Kind: Overrun, View: s.view, Backlog: l.backlog})
+		out = append(out, Effect{Kind: Overrun, View: s.view})
 	}
 	return out
 }
