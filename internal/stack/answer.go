@@ -67,16 +67,9 @@ func Between(self timed.Incarnation, e *epoch.State, last *Snapshot) Snapshot {
 // Reading returns the reading of the group's clock, without claims if the hardware clock
 // is not trusted.
 func (s *Snapshot) Reading(now timed.Instant, trusted bool) clocksync.Reading {
-	r := s.Clock.Read(now)
-	if !trusted {
-		r = Unclaimed(r)
+	if trusted {
+		return s.Clock.Read(now)
 	}
-	return r
-}
-
-// Unclaimed takes all claims from a reading.
-func Unclaimed(r clocksync.Reading) clocksync.Reading {
-	r.Deviation, r.UTCBound = clocksync.UnknownBound, clocksync.UnknownBound
-	r.Status, r.Holdover, r.Leap = clocksync.Unsynchronized, true, clocksync.NoLeap
-	return r
+	c := s.Clock.Unclaimed()
+	return c.Read(now)
 }

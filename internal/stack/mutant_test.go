@@ -58,7 +58,7 @@ var notices = map[string]func(testing.TB){
 	"VersionsOfTheDead":     otherBuilds,
 	"VersionsQuiet":         mixedVersions,
 	"HoldGloballyAsLocal":   holdsEndInTime,
-	"LeapClaimed":           claimsNothing,
+	"UntrustedClaims":       claimsNothing,
 	"SettledLater":          settlesAtOnce,
 	"EpochProposesLater":    proposes,
 	"CollatedForAnyBoot":    collatedForTheFormer,
