@@ -11,13 +11,13 @@ import (
 )
 
 // Broadcast sends a payload, which it copies, to the members of the view, and
-// returns the message's id as soon as the message has its place among those of this
-// node. While a view changes, messages wait for the next one. The messages of one
-// goroutine are delivered in the order of its calls, as far as they share a class:
-// those without an order, and those with one.
+// returns the message's id once the message has a place among this node's messages.
+// While a view changes, messages wait for the next one. Messages of one goroutine are
+// delivered in the order of its calls within each of two classes: [Unordered] messages,
+// and all others.
 //
-// It waits while the window is full, until ctx is done; the error then matches both
-// [ErrWindowFull] and the cause of ctx. With NoWait it fails at once. Other errors are
+// Broadcast waits while the window is full, until ctx is done; the error then matches
+// both [ErrWindowFull] and the cause of ctx. With NoWait it fails at once. Other errors are
 // [ErrTooLarge], [ErrMessageOptions], [ErrNoQuorum] (an ordered message, with
 // RequireQuorum, in a view that holds no quorum), [ErrBroadcastOff], and [ErrClosed]. With
 // an error, the message is not sent.
@@ -26,10 +26,9 @@ import (
 // delivery, or [OutcomeLost], or [NewIncarnation]. [Node.BroadcastAndWait] waits for
 // it.
 //
-// The call itself sends a message that comes alone, in a turn of the node's loop,
-// which takes some tens of microseconds, and more if much else has come up; others
-// are left to the loop. A panic in such a turn ends the process, even if the caller
-// recovers.
+// If the message comes alone, the call takes a turn of the node's loop and sends it. That
+// takes some tens of microseconds, and more if other work is due. Otherwise the loop sends
+// the message. A panic in such a turn ends the process, even if the caller recovers.
 //
 // Broadcast is safe for concurrent use. In the steady state it does not allocate.
 func (n *Node) Broadcast(ctx context.Context, payload []byte, opts BroadcastOptions) (MessageID, error) {
@@ -38,11 +37,10 @@ func (n *Node) Broadcast(ctx context.Context, payload []byte, opts BroadcastOpti
 
 // BroadcastAndWait calls [Node.Broadcast], and waits until this node has delivered the
 // message. Every member of the view then has a message with [StrictAtomicity], unless the
-// outcome is Transitional.
+// outcome is Transitional. The application need not receive the deliveries meanwhile.
 //
-// The error is that of Broadcast, and then the message is not sent, or it matches
-// [ErrOutcomeUnknown]: the message may have been delivered, or may yet be. It does not
-// depend on anybody receiving this node's deliveries.
+// An error of Broadcast means that the message is not sent. An error that matches
+// [ErrOutcomeUnknown] means that it may have been delivered, or may yet be.
 func (n *Node) BroadcastAndWait(ctx context.Context, payload []byte, opts BroadcastOptions) (Outcome, error) {
 	if n.cfg.Broadcast == nil {
 		return Outcome{}, ErrBroadcastOff

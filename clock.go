@@ -107,18 +107,18 @@ func (n *Node) CommitWait(ctx context.Context, t Reading) error {
 	}
 }
 
-// ReferenceStatus is what a node knows of an external reference.
+// ReferenceStatus is a node's knowledge of an external reference.
 type ReferenceStatus struct {
 	// Status holds the statistics of a reference that this node asks. Of another node's
 	// reference only Source is known.
 	reference.Status
-	// Node asks it.
+	// Node is the node that asks the reference.
 	Node NodeID
-	// Known says that the reference has a sample that counts; otherwise the fields below have
+	// Known says that the reference has a sample that counts. Otherwise the fields below have
 	// no meaning.
 	Known bool
-	// Offset is of the middle of its interval from this node's displayed clock, and
-	// Bound half the width of the interval.
+	// Offset is the distance of the middle of the reference's interval from this node's
+	// displayed clock. Bound is half the width of the interval.
 	Offset, Bound time.Duration
 	Age           time.Duration  // of the sample
 	Leap          clocksync.Leap // that it announces for the end of the month
@@ -152,10 +152,9 @@ func (n *Node) nameOf(id clocksync.SourceID) string {
 	return ""
 }
 
-// References returns the status of all external references: first those that
-// this node asks, in the order of its configuration, and then those of other nodes
-// that it knows as their leader. It waits for the loop as [Node.Status] does. It is
-// safe for concurrent use.
+// References returns the status of all external references: first the ones that this
+// node asks, in the order of its configuration, and then those that its followers ask, if
+// it leads. It waits for the loop as [Node.Status] does. It is safe for concurrent use.
 func (n *Node) References() []ReferenceStatus {
 	known, shown := n.loop.References()
 	var out []ReferenceStatus
@@ -180,7 +179,7 @@ func (n *Node) References() []ReferenceStatus {
 	return out
 }
 
-// take fills in what the clock knows of the reference, as it showed a time.
+// take fills in the clock's knowledge of the reference, from when the clock showed a time.
 func (r *ReferenceStatus) take(x *clocksync.ReferenceInfo, shown GroupTime) {
 	r.Known, r.Age, r.Leap, r.Falseticker = true, x.Age, x.Leap, x.Falseticker
 	r.Bound = x.High.Sub(x.Low)/2 + 1

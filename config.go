@@ -19,9 +19,10 @@ type Config struct {
 	// ID is this node's id, 1 to 255. Every promise rests on ids being unique in the
 	// group; [Config.StateDir] guards against the commonest mistake.
 	//
-	// A node without an ID, which needs a StateDir of its own, chooses one that the members
-	// do not know, and keeps it in StateDir. It must have no Quorum. [Start] then returns when the
-	// members have not refused the id for 2·Expires, or when nobody has answered for 10·Expires.
+	// A node without an ID chooses one that the members do not know, and keeps it in
+	// StateDir, which it needs for itself alone. It must have no Quorum. [Start] then returns
+	// when the members have not refused the id for 2·Expires, or when no node has answered
+	// for 10·Expires.
 	ID NodeID
 	// Name is a label for people, of up to 128 bytes; empty means "node-ID". All nodes of
 	// the group know it, and nothing rests on it.
@@ -41,8 +42,7 @@ type Config struct {
 	// than Listen. One node of the group is enough: members introduce each other, and a
 	// node that lists this one is learnt from its packets.
 	Peers []Peer
-	// Join says where members of the group may be found, by nodes that do not know them. An
-	// entry is
+	// Join says where a node that knows no members may find some. An entry is
 	//
 	//	"HOST:PORT"      an address, or all addresses of a name
 	//	"srv:NAME"       the targets of a service of the DNS
@@ -121,8 +121,8 @@ type Config struct {
 	// whose state is damaged or in part lost does not start ([ErrDamaged]). Empty means
 	// that nothing is kept.
 	StateDir string
-	// Logger or LogHandler gets messages for people, of which events are the most; at
-	// most one of the two is given. Both nil mean no log.
+	// Logger or LogHandler gets messages for people, mostly events. At most one of the two
+	// is given. Both nil mean no log.
 	Logger     hclog.Logger
 	LogHandler slog.Handler
 	// EventBuffer is how many events are kept for [Node.Events] and [Node.EventsSince];
@@ -136,10 +136,10 @@ type Config struct {
 	// nodes of a group, or in none.
 	Broadcast *BroadcastConfig
 	// KeyFile is a file with the keys of the group, which `failaware keygen` makes. All
-	// packets are then sealed, and the node ignores all that are not sealed with one of
-	// these keys. Only the user of the process, or root, may be able to read or change the
-	// file. See [Node.ReloadKeys]. Empty means that packets are not sealed, and that only
-	// loopback addresses may be used.
+	// packets are then sealed with one of these keys, and the node ignores others. Only the
+	// user of the process, or root, may be able to read or change the file. See
+	// [Node.ReloadKeys]. Empty means that packets are not sealed, and that only loopback
+	// addresses may be used.
 	KeyFile string
 	// Insecure allows addresses other than loopback without a KeyFile, although packets
 	// are then neither authenticated nor secret: anybody who can send to this node can
@@ -155,11 +155,11 @@ type Config struct {
 	// of others. Awake needs Linux, and write access to /dev/cpu_dma_latency, which root
 	// has and a udev rule can give; without it, [Start] fails ([ErrAwake]).
 	Awake bool
-	// OnPublish is for tests and audits. It is called with every state that answers are
-	// given from, after that has replaced the previous one and before any other node can
-	// hear of it. The node's loop calls it, or a caller of Broadcast in its place, and
-	// waits for it: it must not call the node, nor wait for anything that such a caller
-	// may hold. There is one call at a time.
+	// OnPublish is for tests and audits. It is called with each state that answers rest
+	// on: after the state has replaced the previous one, and before any other node can hear
+	// of it. The node's loop calls it, or a caller of Broadcast in its place, and waits. So it
+	// must not call the node, nor wait for anything that such a caller may hold. There is one
+	// call at a time.
 	OnPublish func(Published)
 }
 
@@ -250,47 +250,46 @@ func orDefault[T comparable](field *T, value T) {
 	}
 }
 
-// BroadcastConfig configures the atomic broadcast. Zero values stand for the
-// defaults. All nodes of a group must have it, with the same values except for
-// PacketBytes, Backlog, SlowAfter, CheckLent and SendOnly, or none: a node without it keeps the others from
-// agreeing on views.
+// BroadcastConfig configures the atomic broadcast. Zero values stand for the defaults.
+// Either all nodes of a group have it or none: a node without it keeps the others from
+// agreeing on views. All fields but PacketBytes, Backlog, SlowAfter, CheckLent and SendOnly
+// must be the same at all nodes.
 type BroadcastConfig struct {
-	// Window is how many bytes of messages a view holds at most that are not known to be
-	// at all members, 64 for each message included: 4 KiB to 1 GiB. The members share it
-	// equally. Zero means 4 MiB.
+	// Window limits the bytes of messages in a view that are not known to be at all
+	// members, 4 KiB to 1 GiB. Each message counts 64 bytes more than its payload. The
+	// members share the window equally. Zero means 4 MiB.
 	Window int
-	// MaxMessages is how many such messages, or fragments of larger ones, a sender has
-	// at most among those without an order, and among the others: up to 1,048,576. Zero
-	// means 16,384.
+	// MaxMessages limits the number of such messages of one sender, fragments of larger ones
+	// included: of [Unordered] messages, and again of all others. It is at most 1,048,576.
+	// Zero means 16,384.
 	MaxMessages int
 	// MaxPayload is the largest payload in bytes, up to 64 MiB. Zero means 1 MiB.
 	MaxPayload int
-	// PacketBytes is how many bytes of messages a packet carries at most, 256 to
-	// 60,000: larger payloads travel in fragments. Zero means as many as fit into packets
-	// of [Config.MaxPacket] bytes. More is faster if the network takes such packets, as
-	// loopback does.
+	// PacketBytes limits the bytes of messages in a packet, 256 to 60,000. Larger payloads
+	// travel in fragments. Zero means as many as fit into packets of [Config.MaxPacket]
+	// bytes. More is faster if the network takes such packets, as loopback does.
 	PacketBytes int
-	// Backlog is how many bytes of deliveries may wait for [Node.Receive], 64 for each
-	// included, before this node stops its acknowledgements: up to 1 GiB. At most the
-	// Backlog and a window wait. Zero means 16 MiB.
+	// Backlog is how many bytes of deliveries may wait for [Node.Receive], up to 1 GiB. Each
+	// delivery counts 64 bytes more than its payload. Beyond the Backlog, this node stops its
+	// acknowledgements, so at most the Backlog and a window wait. Zero means 16 MiB.
 	Backlog int
-	// SlowAfter is for how long deliveries may exceed the Backlog before a
-	// event.SlowConsumer event says so. After twice as long the incarnation ends
-	// (event.Overrun), so that the group goes on without it, and the next one begins when
-	// half of the Backlog has been taken. Zero means 1 s.
+	// SlowAfter is how long deliveries may exceed the Backlog before event.SlowConsumer
+	// reports it. After twice as long, the incarnation ends (event.Overrun), and the group
+	// goes on without this node. The next incarnation begins when half of the Backlog has
+	// been taken. Zero means 1 s.
 	SlowAfter time.Duration
-	// RequireQuorum orders messages only in views that hold a quorum of [Config.Quorum],
-	// which it needs, or [Config.JoinQuorum]; Unordered messages go on in every view. There is
-	// then one order in the whole group. With a StateDir, a replicated
-	// state (package replicate) allows the system to be replaced ([Node.ChangeQuorum]): the node
-	// then begins another incarnation (event.NewEpoch).
+	// RequireQuorum orders messages only in views that hold a quorum, so that there is one
+	// order in the whole group. Unordered messages go on in every view. It needs
+	// [Config.Quorum] or [Config.JoinQuorum]. The quorum system can be replaced
+	// ([Node.ChangeQuorum]) if there are a StateDir and a replicated state (package
+	// replicate). The node then begins another incarnation (event.NewEpoch).
 	RequireQuorum bool
-	// CheckLent is for tests: a call of [Node.Receive] or [Node.Deliveries] panics, and
-	// names the message, if the application has written to a payload that it had
-	// borrowed. It reads every payload twice more. Package sim/memory turns it on.
+	// CheckLent is for tests. A call of [Node.Receive] or [Node.Deliveries] then panics, and
+	// names the message, if the application has written to a payload that it had borrowed.
+	// Each payload is read twice more. Package sim/memory turns CheckLent on.
 	CheckLent bool
 	// SendOnly says that this node's application does not want the deliveries. They are
-	// dropped, and [Node.Receive] fails; outcomes are known all the same.
+	// dropped, and [Node.Receive] fails. Outcomes are known all the same.
 	SendOnly bool
 }
 

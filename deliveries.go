@@ -12,21 +12,21 @@ import (
 
 // Delivery is one item of the deliveries: a message or, if Change is not nil, a change.
 //
-// Items come in the order of a form of extended virtual synchrony: members that move together
-// from one view to the next get the same items between the two [ViewChange] items,
-// except for the order of Unordered messages among each other and for changes that
-// concern one node only.
+// The order of items is a form of extended virtual synchrony. Members that move together
+// from one view to the next get the same items between the two [ViewChange] items, except
+// that Unordered messages may come in another order, and that some changes concern one node
+// only.
 type Delivery struct {
 	// View is the view to which the item belongs. It is empty before the first view and with
 	// a [NewIncarnation], and never nil. It must not be changed.
 	View *View
-	// Change is nil for a message. The fields below are those of a message, and zero with
-	// a change.
+	// Change is nil for a message. The fields below belong to messages, and are zero with a
+	// change.
 	Change Change
 
 	// ID names the message. A sender gets its own messages as well.
 	ID MessageID
-	// Order and Atomicity are those that the sender asked for.
+	// Order and Atomicity are the ones that the sender asked for.
 	Order     Order
 	Atomicity Atomicity
 	// Transitional says that the atomicity was not reached in View: the message comes
@@ -52,7 +52,7 @@ func (d Delivery) Clone() Delivery {
 	return d
 }
 
-// String says which message it is, without its payload, or what the change is.
+// String names the message, without its payload, or describes the change.
 func (d Delivery) String() string {
 	v := someView(d.View).ID
 	switch {

@@ -52,12 +52,12 @@
 //
 // An answer holds when the clock was read, in the call. Its AtMost is an upper bound on
 // how long it can stay true: the node may step down earlier, so ask again rather than
-// keep the answer. A ValidFor ([Hold], [Verification]) is a promise: what it says holds
-// for that long, whatever the node does.
+// keep the answer. A ValidFor ([Hold], [Verification]) is a promise: it holds for that
+// long, whatever the node does.
 //
 // A goroutine can be held up between an answer and the action that it takes. So an action
 // that is allowed only while this node leads is checked at the system that it acts on, or
-// ends in time: a [Node.LeaderContext] ends early enough to stop what was begun, and its
+// ends in time: a [Node.LeaderContext] ends early enough to stop the action, and its
 // Err reads the clock itself, also right after the process was stopped.
 //
 // # Guarantees

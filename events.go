@@ -12,7 +12,7 @@ import (
 // for events, and ends when ctx is done, or when the node has stopped and all events
 // were delivered. Any number of consumers may iterate at the same time, each in its
 // own goroutine. A consumer that falls behind by more than [Config.EventBuffer]
-// events gets a [event.Missed] instead of the oldest ones; no consumer ever holds up the
+// events gets an [event.Missed] instead of the oldest ones; no consumer ever holds up the
 // node.
 func (n *Node) Events(ctx context.Context) iter.Seq[event.Event] {
 	return n.EventsSince(ctx, n.events.Last())
@@ -20,7 +20,7 @@ func (n *Node) Events(ctx context.Context) iter.Seq[event.Event] {
 
 // EventsSince is like [Node.Events], from the first event on that has a larger
 // sequence number than seq and is still kept; 0 asks for all that are kept. A number
-// that this process has not reached yet comes from another one, and counts as 0.
+// that this process has not reached yet comes from another process, and counts as 0.
 func (n *Node) EventsSince(ctx context.Context, seq uint64) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		seq := seq // each iteration starts there again

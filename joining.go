@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/internal/join"
 )
 
-// JoinStatus is what one entry of [Config.Join] has led to.
+// JoinStatus is the outcome of one entry of [Config.Join] so far.
 type JoinStatus struct {
 	Source    string           // as configured
 	Addresses []netip.AddrPort // at which there may be members
@@ -80,7 +80,7 @@ func (n *Node) newFinder() *join.Finder {
 		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake}, n.cfg.joinSources())
 }
 
-// joinStatus returns what the sources have led to.
+// joinStatus returns the outcomes of the sources so far.
 func (n *Node) joinStatus() (list []JoinStatus) {
 	if found := n.finder.Found(); found != nil {
 		for _, s := range found.Sources {

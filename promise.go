@@ -87,26 +87,26 @@ func (v Verification) String() string {
 // given up. It matches [ErrNoLeader], and the cause of the context that ended it.
 type NoLeaderError struct {
 	Global bool // the search was for the global leader
-	// Refusals are those of the last search, in the order of asking; empty if no node
-	// was known to ask.
+	// Refusals are the answers to the last search, in the order of asking. They are empty if
+	// no node was known to ask.
 	Refusals []Refusal
 	// Cause is why the search ended.
 	Cause error
 }
 
 func (e *NoLeaderError) Error() string {
-	texts := []string{"nobody is known who might"}
-	if len(e.Refusals) > 0 {
-		texts = nil
-	}
+	var texts []string
 	for _, r := range e.Refusals {
 		texts = append(texts, r.String())
 	}
-	what := "leads"
-	if e.Global {
-		what = "leads globally"
+	if texts == nil {
+		texts = []string{"nobody is known who might"}
 	}
-	return fmt.Sprintf("failaware: nobody was found who %s: %s (%v)", what, strings.Join(texts, "; "), e.Cause)
+	role := "leads"
+	if e.Global {
+		role = "leads globally"
+	}
+	return fmt.Sprintf("failaware: nobody was found who %s: %s (%v)", role, strings.Join(texts, "; "), e.Cause)
 }
 
 // Is reports whether target is ErrNoLeader.
@@ -135,10 +135,9 @@ func (r Refusal) String() string {
 }
 
 // Hold returns a promise that no other node leads the logical partition for some time,
-// at most Timing.LockTime: no other node leads with the support of this node or of
-// its supporters. It is for programs that act for the leader and cannot look at its
-// answers at every step, such as other processes; within the process, [Node.LeaderContext]
-// costs nothing.
+// at most Timing.LockTime: no other node leads with the support of this node or of its
+// supporters. It is for programs that act for the leader and cannot ask it at every step,
+// such as other processes. Within the process, [Node.LeaderContext] costs nothing.
 //
 // A hold does not end when the node resigns: it makes the next leader wait. Ask for
 // another one before it ends. The error is [ErrNotLeader], [ErrClosed] or the cause
@@ -167,11 +166,10 @@ func (n *Node) Verify(ctx context.Context, id NodeID) (Verification, error) {
 	return Verification{By: a.By, local: a.Local, global: a.Global, clock: newPromiseClock(n.clock, a.Basis)}, nil
 }
 
-// FindLeader searches for the leader of the logical partition, and returns that
-// node's own promise: it asks the node that this one follows or has heard of, which
-// may be this one, then the node that the answer names, and so on, until one answers
-// that it leads ([Node.Verify]). The word of a node about others only guides the
-// search.
+// FindLeader searches for the leader of the logical partition, and returns that node's
+// own promise. It asks the node that this one follows or has heard of, which may be this
+// node itself; then the node that the answer names; and so on, until one answers that it
+// leads ([Node.Verify]). The word of a node about others only guides the search.
 //
 // It searches again every ElectionPeriod until it succeeds, or ends with [ErrClosed]
 // or a [*NoLeaderError] that has the cause of ctx. It is safe for concurrent use. The

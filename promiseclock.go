@@ -25,7 +25,7 @@ func newPromiseClock(clock *hwclock.Clock, b loop.Basis) *promiseClock {
 }
 
 // left returns how much time is left until an instant. Once the machine has slept, or the
-// clock is not trusted any more, it returns 0 for ever: nobody knows how much time passed.
+// clock is not trusted any more, it returns 0 for ever, because the time that passed is unknown.
 func (c *promiseClock) left(until timed.Instant) time.Duration {
 	if until == 0 || c == nil || c.over.Load() {
 		return 0

@@ -14,14 +14,14 @@ import (
 	"github.com/failaware/failaware/leader/quorum"
 )
 
-// EpochAnswer is what a node knows of the quorum system in use.
+// EpochAnswer is a node's knowledge of the quorum system in use.
 type EpochAnswer struct {
 	// Epoch is the number of the quorum system; 0 while the node knows of none.
 	Epoch uint64
 	// System is the text of the quorum system, which [quorum.Parse] reads.
 	System string
-	// Phase is how far a change has come, as far as this node knows, and Next the text
-	// of the proposed or chosen successor.
+	// Phase is the progress of a change, as far as this node knows. Next is the text of the
+	// proposed or chosen successor.
 	Phase epoch.Phase
 	Next  string
 	// Dead are members that were declared dead to force Next.
@@ -31,9 +31,9 @@ type EpochAnswer struct {
 	Static bool
 }
 
-// Epoch returns what the node knows of the quorum system in use. After the first
-// start, the state directory says which one that is, and not [Config.Quorum]. Epoch
-// is safe for concurrent use.
+// Epoch returns the node's knowledge of the quorum system in use. After the first start,
+// the state directory names that system, and [Config.Quorum] has no effect. Epoch is safe
+// for concurrent use.
 func (n *Node) Epoch() EpochAnswer {
 	if s := n.loop.Snapshot().Epoch; s != nil {
 		fixed := n.orders() && n.guard.Load() == nil
@@ -53,27 +53,27 @@ func (n *Node) orders() bool { return n.cfg.Broadcast != nil && n.cfg.Broadcast.
 // replicated state sets it; see [attach.Deliveries].
 type guard func(ctx context.Context, epoch uint64, next quorum.System) error
 
-func (n *Node) guardQuorum(ask func(ctx context.Context, epoch uint64, next quorum.System) error) {
-	n.guard.Store((*guard)(&ask))
+func (n *Node) guardQuorum(g func(ctx context.Context, epoch uint64, next quorum.System) error) {
+	n.guard.Store((*guard)(&g))
 }
 
-// ask returns nil if the replicated state is of an epoch and a quorum of next has it, or if
-// there is no replicated state.
-func (n *Node) ask(ctx context.Context, epoch uint64, next quorum.System) error {
+// requireState returns nil if the replicated state is of an epoch and a quorum of next has
+// it, or if there is no replicated state.
+func (n *Node) requireState(ctx context.Context, epoch uint64, next quorum.System) error {
 	if g := n.guard.Load(); g != nil && n.orders() {
 		return (*g)(ctx, epoch, next)
 	}
 	return nil
 }
 
-// ChangeQuorum has this node, which must lead globally, replace the quorum system,
-// and returns when this node has entered the next epoch. After an error, the change
-// may still come about: [Node.Epoch] tells, here or elsewhere. Call it again then, at the
-// node that leads: it proposes nothing if next rules already.
+// ChangeQuorum replaces the quorum system, and returns when this node has entered the
+// next epoch. This node must lead globally. After an error, the change may still come
+// about: [Node.Epoch] tells, here or elsewhere. Call ChangeQuorum again then, at the node
+// that leads. It proposes nothing if next rules already.
 //
 // With a replicated state ([BroadcastConfig.RequireQuorum]), quorums of both systems must
-// have the state before, and ChangeQuorum returns when a quorum of the next system has it in
-// the next epoch: only then may members of the former be stopped.
+// have the state before. ChangeQuorum then returns when a quorum of the next system has the
+// state in the next epoch. Only then may members of the former system be stopped.
 //
 // The error is [ErrStaticQuorum]; [ErrStateNotReady]; [ErrNotLeader], also when the lead
 // has ended before anything was proposed; [ErrSuperseded], if the next epoch has another
@@ -91,7 +91,7 @@ func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
 			return nil
 		}
 		former = before.Epoch
-		if err := n.ask(ctx, before.Epoch, next); err != nil {
+		if err := n.requireState(ctx, before.Epoch, next); err != nil {
 			return err
 		}
 		return n.loop.ProposeQuorum(ctx, before.Epoch, next.String())
@@ -124,7 +124,7 @@ func (n *Node) changed(ctx context.Context, before uint64, next quorum.System) (
 	case now.Epoch > before && now.System != next.String():
 		return false, fmt.Errorf("%w: epoch %d is ruled by %s", ErrSuperseded, now.Epoch, now.System)
 	case now.Epoch > before:
-		err := n.ask(ctx, now.Epoch, next)
+		err := n.requireState(ctx, now.Epoch, next)
 		if errors.Is(err, ErrStateNotReady) {
 			return false, nil
 		}
@@ -140,13 +140,13 @@ func (n *Node) changed(ctx context.Context, before uint64, next quorum.System) (
 // ForceQuorum replaces the quorum system without a leader, when so many members are
 // lost for good that none can be elected. It returns when this node has begun to tell
 // the members that are not declared dead; they enter the next epoch when all of them
-// have answered. Every promise rests on what the caller declares, and nothing can
-// check it: read [epoch.Machine.Force] and docs/how-to/epochs.md first, and force at one node
+// have answered. Every promise then rests on the caller's word that the dead are dead, and
+// nothing can check it: read [epoch.Machine.Force] and docs/how-to/epochs.md first, and force at one node
 // only.
 //
 // With a replicated state, operations then wait for a quorum of the former system that
 // remembers it. If the dead leave none, only [replicate.Replica.Bootstrap] ends that, and
-// what only the dead had is lost, although it was acknowledged.
+// acknowledged operations that only the dead had are lost.
 //
 // The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem], [ErrClosed], the cause
 // of ctx, or says that packets are too small.

@@ -38,7 +38,7 @@ type Status struct {
 	Late     bool
 	Alive    Set          // the peers that are alive
 	Peers    []PeerStatus // in the order of ids; those without a known id last
-	Join     []JoinStatus // what the entries of Config.Join have led to
+	Join     []JoinStatus // one for each entry of Config.Join
 	Keys     []KeyID      // the one that seals packets first; empty without a KeyFile
 	Counters []Counter    // since the start, of all incarnations
 	Lateness Lateness
@@ -51,7 +51,7 @@ type Status struct {
 	Err     error
 }
 
-// PeerStatus is what a node knows of a peer.
+// PeerStatus is a node's knowledge of a peer.
 type PeerStatus struct {
 	ID      NodeID // NoNode: not learnt yet
 	Name    string // as it has said, or "node-ID"; empty while its id is not known
@@ -60,24 +60,24 @@ type PeerStatus struct {
 	Listed  string         // the address in the list of peers; empty for a learnt peer
 	Addr    netip.AddrPort // where packets go; not valid while the name is not resolved
 	Problem string         // why the name is not resolved, if it is not
-	// Mismatch has the settings that differ from this node's, because of which its packets
-	// are ignored.
+	// Mismatch has the settings that differ from this node's. Packets of such a peer are
+	// ignored.
 	Mismatch event.Differences
-	// Refused says why packets that come from its address do not count, and is empty if
-	// none has come lately. An address that is not listed is here without an id while packets
-	// come from it that cannot be opened with the keys of this node; there are at most 8.
+	// Refused says why packets from its address do not count. It is empty if no such packet
+	// has come lately. At most 8 addresses that are not listed appear without an id, while
+	// packets come from them that the keys of this node do not open.
 	Refused  string
-	Keys     []KeyID       // that it has, the one that seals its packets first
+	Keys     []KeyID       // the peer's keys, the one that seals its packets first
 	Alive    bool          // it is heard in time, and hears this node
 	Fault    bool          // a clock fault lies between this node and the peer
 	Delay    time.Duration // proven delay bound of its last packet, or [event.UnknownDelay]
 	Fast     bool          // that packet was fast
 	LastFast time.Duration // since its last fast packet, or -1
 	Deaf     bool          // it is heard in time, and does not hear this node
-	// How many of its packets were fast, and how many were not, since this node started.
+	// FastPackets and SlowPackets count its packets since this node started.
 	FastPackets, SlowPackets uint64
-	// Offset of its hardware clock against this node's lies within these, if
-	// OffsetKnown.
+	// OffsetLow and OffsetHigh bound the offset of its hardware clock against this node's,
+	// if OffsetKnown.
 	OffsetLow, OffsetHigh time.Duration
 	OffsetKnown           bool
 	// The peer reports these about itself.
@@ -86,7 +86,7 @@ type PeerStatus struct {
 	Late      bool   // it acts later than it should
 	Support   int    // how many nodes support it, while it leads
 	Weight    uint16 // [Config.Weight] there
-	LockedTo  NodeID // that its vote is bound to, or NoNode
+	LockedTo  NodeID // the node that its vote is bound to, or NoNode
 }
 
 // Counter is a named number that only grows.
@@ -95,8 +95,8 @@ type Counter struct {
 	Value uint64
 }
 
-// Durations counts durations in buckets. The first bucket has those up to 1 µs, each next
-// one those up to twice as much as the one before, and the last one all others.
+// Durations counts durations in buckets. The first bucket holds durations up to 1 µs. The
+// limit of each next bucket is twice that of the one before, and the last has no limit.
 type Durations = histogram.Durations
 
 // Lateness says how late the node's loop ran against its own timers. Lateness
@@ -137,7 +137,7 @@ func (n *Node) Status() Status {
 	return s
 }
 
-// peerStatus returns what the loop knows of a peer.
+// peerStatus returns the status of a peer, from the loop's knowledge of it.
 func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
 	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Keys: p.Keys,
 		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast, FastPackets: p.FastPackets, SlowPackets: p.SlowPackets,
