@@ -24,8 +24,7 @@ func (n *Network) Link(from, to failaware.NodeID) Link {
 }
 
 // Delay sets the delays of packets: evenly distributed between low and high, so that
-// packets overtake each other. It is never less than
-// the Timing.MinDelay of any node.
+// packets overtake each other. It is never less than the Timing.MinDelay of any node.
 func (n *Network) Delay(low, high time.Duration) {
 	n.onAll(func(c *conditions) { c.delay("Delay", low, high) })
 }
@@ -36,7 +35,7 @@ func (n *Network) Loss(p float64) { n.onAll(func(c *conditions) { c.loss = proba
 // Late sets the probability with which a packet is late: by up to tail, evenly
 // distributed, on top of its delay.
 func (n *Network) Late(p float64, tail time.Duration) {
-	n.onAll(func(c *conditions) { c.delayTail("Late", p, tail) })
+	n.onAll(func(c *conditions) { c.delayTail(p, tail) })
 }
 
 // Duplicate sets the probability with which a packet comes twice, the second one
@@ -55,7 +54,7 @@ func (l Link) Loss(p float64) { l.on(func(c *conditions) { c.loss = probability(
 
 // Late is [Network.Late] for this link.
 func (l Link) Late(p float64, tail time.Duration) {
-	l.on(func(c *conditions) { c.delayTail("Late", p, tail) })
+	l.on(func(c *conditions) { c.delayTail(p, tail) })
 }
 
 // Duplicate is [Network.Duplicate] for this link.
@@ -93,11 +92,11 @@ func (c *conditions) delay(where string, low, high time.Duration) {
 	c.low, c.high = low, high
 }
 
-func (c *conditions) delayTail(where string, p float64, tail time.Duration) {
+func (c *conditions) delayTail(p float64, tail time.Duration) {
 	if tail < 0 || tail > MaxDelay {
-		panic(fmt.Sprintf("memory: %s: the tail %v is outside [0, %v]", where, tail, MaxDelay))
+		panic(fmt.Sprintf("memory: Late: the tail %v is outside [0, %v]", tail, MaxDelay))
 	}
-	c.late, c.tail = probability(where, p), tail
+	c.late, c.tail = probability("Late", p), tail
 }
 
 func probability(where string, p float64) float64 {
