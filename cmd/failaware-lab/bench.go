@@ -100,7 +100,7 @@ func benchCommand[O any, P benchOptions[O], R bench.Result](cmd *cobra.Command, 
 		if err := cli.Print(cmd, r, r.Text); err != nil || ctx.Err() == nil {
 			return err
 		}
-		return cli.Printed(ctx.Err(), cli.ExitNo)
+		return cli.Printed(ctx.Err())
 	}
 	return cmd
 }

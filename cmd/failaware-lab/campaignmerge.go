@@ -63,7 +63,7 @@ exit code is 1 if a promise broke, if a situation was not reached, or if a shard
 				return err
 			}
 			if slices.ContainsFunc(all, func(m mergedResult) bool { return m.Violations > 0 || len(m.Missing) > 0 || m.Interrupted }) {
-				return cli.Printed(cli.ErrNo, cli.ExitNo)
+				return cli.Printed(cli.ErrNo)
 			}
 			return nil
 		},

@@ -126,11 +126,11 @@ func (r *campaignRun) verdict() error {
 	case r.problem != nil:
 		return cli.No(r.problem)
 	case broken:
-		return cli.Printed(errViolation, cli.ExitNo)
+		return cli.Printed(errViolation)
 	case len(r.results) < len(r.rows) || r.results[len(r.results)-1].Interrupted:
-		return cli.Printed(context.Canceled, cli.ExitNo)
+		return cli.Printed(context.Canceled)
 	case missing:
-		return cli.Printed(cli.ErrNo, cli.ExitNo)
+		return cli.Printed(cli.ErrNo)
 	}
 	return nil
 }

@@ -139,10 +139,10 @@ func printReport(cmd *cobra.Command, r *exhaust.Report, took time.Duration) erro
 	}
 	if v := r.Violation; v != nil {
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "failaware-lab: %v\n", v)
-		return cli.Printed(errViolation, cli.ExitNo)
+		return cli.Printed(errViolation)
 	}
 	if r.Stopped == "interrupted" {
-		return cli.Printed(errors.New("interrupted"), cli.ExitNo)
+		return cli.Printed(errors.New("interrupted"))
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func replayPath(cmd *cobra.Command, file string) error {
 	}
 	if v != nil {
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "failaware-lab: %v\n", v)
-		return cli.Printed(errViolation, cli.ExitNo)
+		return cli.Printed(errViolation)
 	}
 	return nil
 }

@@ -122,12 +122,12 @@ func (f *labFlags) run(cmd *cobra.Command) error {
 		return cli.No(err)
 	}
 	if err != nil {
-		return cli.Printed(err, cli.ExitNo)
+		return cli.Printed(err)
 	}
 	for i := range rows {
 		for _, t := range rows[i].Specs {
 			if t.Promised && t.Violated > 0 {
-				return cli.Printed(errViolation, cli.ExitNo)
+				return cli.Printed(errViolation)
 			}
 		}
 	}

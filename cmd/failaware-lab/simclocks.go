@@ -103,7 +103,7 @@ func (f *clockFlags) run(cmd *cobra.Command) error {
 	for _, r := range results {
 		if !r.Contained() {
 			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "failaware-lab: %s: %d bounds were too small %s\n", r.Scenario, r.Outside, r.Violation)
-			err = cli.Printed(errViolation, cli.ExitNo)
+			err = cli.Printed(errViolation)
 		}
 	}
 	return err

@@ -131,11 +131,11 @@ func (s *simRun) verdict(problem error) error {
 	case problem != nil:
 		return cli.No(problem)
 	case s.broken != nil:
-		return cli.Printed(errViolation, cli.ExitNo)
+		return cli.Printed(errViolation)
 	case s.result.Interrupted:
-		return cli.Printed(context.Canceled, cli.ExitNo)
+		return cli.Printed(context.Canceled)
 	case missing:
-		return cli.Printed(cli.ErrNo, cli.ExitNo)
+		return cli.Printed(cli.ErrNo)
 	}
 	return nil
 }

@@ -50,16 +50,16 @@ how to go on.`,
 }
 
 // askStore asks the store of a node, and prints the answer, which may be that there is none.
-func askStore[T any](g *globals, cmd *cobra.Command, method, path string, query url.Values, body []byte, text func(io.Writer, *T) error) error {
+func askStore[T any](g *globals, cmd *cobra.Command, method, path string, query url.Values, text func(io.Writer, *T) error) error {
 	var answer T
-	return g.store(cmd, method, path, query, body, &answer, func(w io.Writer) error { return text(w, &answer) })
+	return g.store(cmd, method, path, query, &answer, func(w io.Writer) error { return text(w, &answer) })
 }
 
 // store is askStore for an answer of any type.
-func (g *globals) store(cmd *cobra.Command, method, path string, query url.Values, body []byte, answer any, text func(io.Writer) error) error {
+func (g *globals) store(cmd *cobra.Command, method, path string, query url.Values, answer any, text func(io.Writer) error) error {
 	return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
 		setWait(ctx, query)
-		return printStore(cmd, method, c.AskStore(ctx, method, path, query, body, answer), answer, text)
+		return printStore(cmd, method, c.AskStore(ctx, method, path, query, nil, answer), answer, text)
 	})
 }
 

@@ -38,7 +38,7 @@ freshness.`,
 			}
 			query := url.Values{"key": {args[0]}, "local": {strconv.FormatBool(local)}}
 			var a api.KVGet
-			err := g.store(cmd, http.MethodGet, "get", query, nil, &a, func(w io.Writer) error {
+			err := g.store(cmd, http.MethodGet, "get", query, &a, func(w io.Writer) error {
 				warnStale(cmd, &a.Fresh)
 				b, err := valueOf(a.Value)
 				if err == nil {
@@ -195,7 +195,7 @@ page has at most --limit keys and 2 MiB; the command then says how to go on.`,
 			}
 			query := url.Values{"limit": {strconv.Itoa(limit)}, "after": {after}, "local": {strconv.FormatBool(local)}}
 			query.Set("prefix", strings.Join(args, ""))
-			return askStore(g, cmd, http.MethodGet, "list", query, nil, func(w io.Writer, a *api.KVList) error {
+			return askStore(g, cmd, http.MethodGet, "list", query, func(w io.Writer, a *api.KVList) error {
 				warnStale(cmd, &a.Fresh)
 				t := cli.NewTable(w)
 				t.Row("KEY", "VERSION", "VALUE")

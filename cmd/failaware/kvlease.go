@@ -34,7 +34,7 @@ begins anew.`,
 				if err != nil {
 					return err
 				}
-				return askStore(g, cmd, http.MethodPost, path, query, nil, writeText)
+				return askStore(g, cmd, http.MethodPost, path, query, writeText)
 			}}
 	}
 	cmd.AddCommand(newKVGrantCommand(g), order("renew", "Let a lease last for its time again", "lease/renew"),
@@ -58,7 +58,7 @@ func newKVGrantCommand(g *globals) *cobra.Command {
 			if err != nil || d < kv.MinTTL || d > kv.MaxTTL {
 				return cli.Wrong("TTL: %q: %w", args[0], kv.ErrTTL)
 			}
-			return askStore(g, cmd, http.MethodPost, "lease/grant", url.Values{"ttl": {d.String()}}, nil, writeText)
+			return askStore(g, cmd, http.MethodPost, "lease/grant", url.Values{"ttl": {d.String()}}, writeText)
 		},
 	}
 }
@@ -72,7 +72,7 @@ func newKVShowCommand(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return askStore(g, cmd, http.MethodGet, "lease", query, nil, func(w io.Writer, a *api.KVLease) error {
+			return askStore(g, cmd, http.MethodGet, "lease", query, func(w io.Writer, a *api.KVLease) error {
 				end := "its time has not begun"
 				if a.Timeline != "" {
 					end = "ends after " + time.Unix(0, a.EndNS).UTC().Format(time.RFC3339Nano) + " of timeline " + a.Timeline

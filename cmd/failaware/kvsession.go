@@ -26,7 +26,7 @@ on: sent again, at any node, it is not carried out again, and gets its first res
 		Use: "open", Short: "Open a session, and print its id", Args: cobra.NoArgs,
 		Example: "  failaware kv session open",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return unopened(askStore(g, cmd, http.MethodPost, "session/open", url.Values{}, nil, func(w io.Writer, a *api.KVSession) error {
+			return unopened(askStore(g, cmd, http.MethodPost, "session/open", url.Values{}, func(w io.Writer, a *api.KVSession) error {
 				_, err := io.WriteString(w, a.Session+"\n")
 				return err
 			}))
@@ -38,7 +38,7 @@ on: sent again, at any node, it is not carried out again, and gets its first res
 			if _, err := api.ParseSession(args[0]); err != nil {
 				return cli.Wrong("ID: %w", err)
 			}
-			return askStore(g, cmd, http.MethodPost, "session/close", url.Values{"session": args}, nil, func(w io.Writer, _ *api.Done) error {
+			return askStore(g, cmd, http.MethodPost, "session/close", url.Values{"session": args}, func(w io.Writer, _ *api.Done) error {
 				_, err := io.WriteString(w, "closed\n")
 				return err
 			})

@@ -23,7 +23,7 @@ func newKVStatusCommand(g *globals) *cobra.Command {
 		Example: "  failaware kv status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var a api.KVStatus
-			err := g.store(cmd, http.MethodGet, "status", url.Values{}, nil, &a, func(w io.Writer) error { return kvStatusText(w, &a) })
+			err := g.store(cmd, http.MethodGet, "status", url.Values{}, &a, func(w io.Writer) error { return kvStatusText(w, &a) })
 			if err == nil && !a.Accepting {
 				return &cli.ExitError{Code: exitUnavailable}
 			}
@@ -75,7 +75,7 @@ is 0 if there are conflicts, and 1 if there are none.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var a api.KVConflicts
 			query := url.Values{"prefix": {strings.Join(args, "")}, "local": {strconv.FormatBool(local)}}
-			err := g.store(cmd, http.MethodGet, "conflicts", query, nil, &a, func(w io.Writer) error {
+			err := g.store(cmd, http.MethodGet, "conflicts", query, &a, func(w io.Writer) error {
 				warnStale(cmd, &a.Fresh)
 				if a.Forgotten > 0 {
 					fmt.Fprintf(cmd.ErrOrStderr(), "failaware: %d older conflicts were dropped\n", a.Forgotten)
@@ -130,7 +130,7 @@ the other one, put it first.`,
 			if _, err := kv.ParseDot(args[1]); err != nil {
 				return cli.Wrong("ID: %w", err)
 			}
-			return askStore(g, cmd, http.MethodPost, "resolve", url.Values{"key": {args[0]}, "id": {args[1]}}, nil, func(w io.Writer, _ *api.KVWrite) error {
+			return askStore(g, cmd, http.MethodPost, "resolve", url.Values{"key": {args[0]}, "id": {args[1]}}, func(w io.Writer, _ *api.KVWrite) error {
 				_, err := fmt.Fprintln(w, "resolved")
 				return err
 			})
@@ -148,7 +148,7 @@ node that comes back gives up what it has. "kv status" names the absent nodes. S
 them is always better.`,
 		Example: "  failaware kv bootstrap",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return askStore(g, cmd, http.MethodPost, "bootstrap", url.Values{}, nil, func(w io.Writer, _ *api.Done) error {
+			return askStore(g, cmd, http.MethodPost, "bootstrap", url.Values{}, func(w io.Writer, _ *api.Done) error {
 				_, err := fmt.Fprintln(w, "the nodes do not wait for others")
 				return err
 			})

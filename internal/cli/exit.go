@@ -48,8 +48,8 @@ func Wrong(format string, args ...any) error { return WrongUsage(fmt.Errorf(form
 // WrongUsage ends a program with [ExitWrong] and prints err.
 func WrongUsage(err error) error { return &ExitError{Code: ExitWrong, Err: err} }
 
-// Printed ends a program with a code after it has printed err itself.
-func Printed(err error, code ExitCode) error { return &ExitError{code, err, true} }
+// Printed ends a program with [ExitNo] after it has printed err itself.
+func Printed(err error) error { return &ExitError{ExitNo, err, true} }
 
 // Verdict returns err, or [ErrNo] if the printed answer was no.
 func Verdict(err error, yes bool) error {
