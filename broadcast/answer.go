@@ -38,7 +38,7 @@ func (s *Service) answer(reading clocksync.Reading, out []Effect) []Effect {
 	if len(s.answers) == 0 {
 		return out
 	}
-	header := s.Header(reading)
+	header := s.header(reading)
 	left := answerBytes
 	for i := range s.answers {
 		a := &s.answers[i]

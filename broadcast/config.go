@@ -40,11 +40,6 @@ type Config struct {
 	Quorum quorum.System
 }
 
-// Quorate reports whether messages are ordered in a view with these members.
-func (c *Config) Quorate(members timed.Set) bool {
-	return c.Quorum == nil || c.Quorum.IsQuorum(members)
-}
-
 // Defaults of [Config]: sizes in bytes, and messages.
 const (
 	DefaultWindow      = 4 << 20

@@ -118,7 +118,7 @@ func (s *Service) beginView(v *membership.View) {
 		s.members = append(s.members, member{Incarnation: m, st: s.streamsOf(m.Node), promise: minTime, usable: minTime, latest: minTime})
 	}
 	s.predictor.begin(len(v.Members))
-	s.quorate = s.cfg.Quorate(v.Set)
+	s.quorate = s.cfg.Quorum == nil || s.cfg.Quorum.IsQuorum(v.Set)
 	s.log.clear()
 	s.known, s.have, s.full, s.released, s.position = 0, 0, 0, 0, 0
 	s.ordered, s.stable, s.covered = minTime, [atomicities]uint64{}, [atomicities]uint64{}

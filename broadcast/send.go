@@ -36,7 +36,7 @@ func (s *Service) sendOwn(reading clocksync.Reading, out []Effect) []Effect {
 	}
 	from := s.sent
 	s.sent = s.own
-	header := s.Header(reading)
+	header := s.header(reading)
 	var l openPacket
 	for c := range classes {
 		st := &s.streamsOf(s.cfg.Self.Node)[c]
@@ -247,7 +247,7 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 	}
 	s.log.put(&d)
 	s.learn(now)
-	p.Header = s.Header(reading)
+	p.Header = s.header(reading)
 	p.Decisions = append(p.Decisions, d)
 	return out
 }

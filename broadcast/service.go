@@ -227,7 +227,7 @@ func (s *Service) tooQuiet() bool {
 // Blank returns an empty packet with this node's header, valid until Reclaim.
 func (s *Service) Blank(reading clocksync.Reading) *Packet {
 	p := s.take()
-	p.Header = s.Header(reading)
+	p.Header = s.header(reading)
 	return p
 }
 
@@ -242,8 +242,8 @@ func (s *Service) take() *Packet {
 	return p
 }
 
-// Header returns the header of this node's packets.
-func (s *Service) Header(reading clocksync.Reading) Header {
+// header returns the header of this node's packets.
+func (s *Service) header(reading clocksync.Reading) Header {
 	if s.view == nil {
 		return Header{Floor: minTime}
 	}

@@ -19,7 +19,7 @@ func promiseHolds() bool {
 	if _, err := s.Broadcast(clocksync.Reading{Time: 1000}, nil, Options{Order: TimedOrder, Atomicity: WeakAtomicity}); err != nil {
 		return false
 	}
-	return s.Header(clocksync.Reading{Time: 2000}).Floor <= 1000
+	return s.header(clocksync.Reading{Time: 2000}).Floor <= 1000
 }
 
 func TestAHeaderPromisesNothingOverWhatWaits(t *testing.T) { require.True(t, promiseHolds()) }

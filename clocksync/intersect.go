@@ -10,8 +10,8 @@ type bound struct {
 // point.
 func (b bound) before(c bound) bool { return b.at < c.at || b.at == c.at && !b.end && c.end }
 
-// Majority returns how many of n intervals must contain a point: more than half.
-func Majority(n int) int { return n/2 + 1 }
+// majority returns how many of n intervals must contain a point: more than half.
+func majority(n int) int { return n/2 + 1 }
 
 // intersect returns the hull of all points that lie in a majority of the intervals with
 // the given ends; ok is false if there is no such point.
@@ -25,7 +25,7 @@ func intersect(ends []bound) (low, high Time, ok bool) {
 			ends[k], ends[k-1] = ends[k-1], ends[k]
 		}
 	}
-	need := Majority(len(ends) / 2)
+	need := majority(len(ends) / 2)
 	depth := 0
 	for _, e := range ends {
 		if !e.end {

@@ -70,7 +70,7 @@ func TestHullHoldsTheTruth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 15).Draw(t, "n")
 		truth := Time(rapid.Int64Range(-1000, 1000).Draw(t, "truth"))
-		wrong := rapid.IntRange(0, n-Majority(n)).Draw(t, "wrong")
+		wrong := rapid.IntRange(0, n-majority(n)).Draw(t, "wrong")
 		var in [][2]Time
 		for i := range n {
 			low := Time(rapid.Int64Range(-2000, 2000).Draw(t, "low"))

@@ -52,7 +52,7 @@ func (t *references) leapCome(now timed.Instant, rho timed.Drift) Time {
 				votes++
 			}
 		}
-		if votes >= Majority(len(t.list)) {
+		if votes >= majority(len(t.list)) {
 			return end
 		}
 	}
@@ -79,7 +79,7 @@ func (t *references) leap() Leap {
 		votes[t.list[k].leap]++
 	}
 	for l := LeapInsert; l <= LeapDelete; l++ {
-		if votes[l] >= Majority(len(t.list)) {
+		if votes[l] >= majority(len(t.list)) {
 			return l
 		}
 	}

@@ -24,8 +24,8 @@
 //
 // # Sizes
 //
-// A packet is as large as [Encoder.MaxPacket] allows, at most. [PacketFor],
-// [ReportFor] and [CheckChange] say which limit a group needs.
+// A packet is as large as [Encoder.MaxPacket] allows, at most. [PacketFor]
+// and [CheckChange] say which limit a group needs.
 //
 // The package is pure: it keeps no state but buffers, reads no clock, and never
 // blocks.

@@ -46,7 +46,7 @@ func TestReportsFitWhereChangesAreAllowed(t *testing.T) {
 		p := fullestPacket(2)
 		p.Frames = FrameReply | FrameStamp | FrameEpoch
 		p.Epoch = &s
-		need := ReportFor(system, next, membersOf(t, system))
+		need := reportFor(system, next, membersOf(t, system))
 		_, err := (&Encoder{MaxPacket: need}).Append(nil, &p)
 		require.NoError(t, err, "%d voters", n)
 		require.Equal(t, need <= MaxPacket, CheckChange(system, next, MaxPacket) == nil)

@@ -31,7 +31,7 @@ const (
 // frames in one packet, every number as wide as possible, and every member from a
 // view of its own whose leader is gone. A request takes up to treeBytes more
 // where replies are collated. Collated replies travel in small packets of their
-// own, and so do reports of epochs, which take [ReportFor] bytes.
+// own, and so do reports of epochs, which take [reportFor] bytes.
 func PacketFor(n int) int { return maxPacketFixed + n*maxMember }
 
 // treeBytes is how many bytes the tree adds to a request at most.
@@ -78,10 +78,10 @@ const maxVote = 300
 // No state directory sees more.
 const maxStarts = 1<<28 - 1
 
-// ReportFor returns how large MaxPacket must be at every node for a change of one
+// reportFor returns how large MaxPacket must be at every node for a change of one
 // quorum system to another, both given by their texts. The result is enough for
 // any set of voters among the members.
-func ReportFor(system, next string, members timed.Set) int {
+func reportFor(system, next string, members timed.Set) int {
 	s := epoch.State{Epoch: math.MaxUint64, System: system, Phase: epoch.Noted, Next: next,
 		Edict: edict.Edict{Epoch: math.MaxUint64, Counter: math.MaxUint64}}
 	for id := range members.All() {
@@ -97,7 +97,7 @@ func CheckChange(system, next string, maxPacket int) error {
 	if err != nil {
 		return err
 	}
-	if need := ReportFor(system, next, from.Members()); need > maxPacket {
+	if need := reportFor(system, next, from.Members()); need > maxPacket {
 		return fmt.Errorf("a change to %q needs packets of %d bytes, and MaxPacket is %d", next, need, maxPacket)
 	}
 	return nil
