@@ -82,7 +82,7 @@ func step(ctx context.Context, n *failaware.Node, put func(context.Context, stri
 	return put(ctx, "result", value, e)
 }
 
-// payload is what the store checks an edict for.
+// payload returns the payload for which the store checks an edict.
 func payload(key string, value []byte) []byte { return append([]byte("PUT "+key+"\n"), value...) }
 
 func putHTTP(ctx context.Context, url, key string, value []byte, e edict.Edict) error {

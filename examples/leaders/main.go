@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// line is what the node knows now. It sends nothing.
+// line describes the leader and the view that the node knows now. It sends nothing.
 func line(n *failaware.Node) string {
 	return fmt.Sprintf("%v | %v", n.Leader(), n.View())
 }

@@ -33,15 +33,13 @@ func run() error {
 	if id < 1 || id > 3 {
 		return errors.New("the argument is the id of this node: 1, 2 or 3")
 	}
-	var peers []failaware.Peer
+	var all []failaware.Peer // a node may stand in its own list
 	for p := failaware.NodeID(1); p <= 3; p++ {
-		if p != id {
-			peers = append(peers, failaware.Peer{ID: p, Addr: address(p)})
-		}
+		all = append(all, failaware.Peer{ID: p, Addr: address(p)})
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	n, err := failaware.Start(ctx, failaware.Config{ID: id, Listen: address(id), Peers: peers, Timing: failaware.LAN()})
+	n, err := failaware.Start(ctx, failaware.Config{ID: id, Listen: address(id), Peers: all, Timing: failaware.LAN()})
 	if err != nil {
 		return err
 	}
