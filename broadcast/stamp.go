@@ -18,7 +18,7 @@ const MaxTime clocksync.Time = 1 << 62
 // never come near it.
 func (s *Service) leeway() time.Duration { return min(2*s.cfg.Timing.Expires, timed.MaxDuration) }
 
-// believed returns what this node takes for group time, and its deviation. Group time is
+// believed returns this node's estimate of group time, and its deviation. Group time is
 // the clock of the view's leader. A node whose clock is far from it, because it is not
 // synchronized yet, takes the last promise of the leader.
 func (s *Service) believed(r clocksync.Reading) (clocksync.Time, time.Duration) {

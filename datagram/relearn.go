@@ -6,12 +6,11 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A fault between two clocks separates their nodes, and all that was measured between
-// them is forgotten, because nobody knows which pairs are wrong. After a while the two
-// hear each other again by what they have measured since. That is safe: a bound rests on
-// its four stamps and on both clocks between these, so bounds by later pairs hold if both
-// clocks have kept ρ since the fault. If they have not, the next contradiction separates
-// the nodes for twice as long.
+// A fault between two clocks separates their nodes. They forget all measurements between
+// them, because the wrong ones are unknown. After a while the two hear each other again by
+// measurements made since. That is safe: a bound rests on its four stamps and on both clocks
+// between these, so bounds by later pairs hold if both clocks have kept ρ since the fault. If
+// they have not, the next contradiction separates the nodes for twice as long.
 //
 // Both sides must forget. A node counts a pair of its own packet only if it sent the
 // packet after the fault, and a pair of a peer's packet only if the packet echoes a

@@ -57,7 +57,7 @@ type Header struct {
 	Names Names
 }
 
-// Names knows what nodes are called. A node of package failaware does.
+// Names gives the names of nodes. A node of package failaware implements it.
 type Names interface {
 	// NameOf returns the name of a node, or "node-ID" if it is not known.
 	NameOf(id timed.NodeID) string

@@ -98,7 +98,7 @@ func level(place, k int) int {
 	return n
 }
 
-// collated is what a requester remembers for the next tree.
+// collated is a requester's memory for the next tree.
 type collated struct {
 	silent timed.Set     // nodes that left a round unanswered
 	until  timed.Instant // until then they have no place in a tree

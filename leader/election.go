@@ -59,14 +59,14 @@ type Election struct {
 	lockedTo    timed.Incarnation
 	lockedUntil timed.Instant
 	lockRequest timed.Instant
-	turnsFrom   timed.Instant     // lockedUntil, or when the owner of the vote was missed, if that is later
-	handed      timed.Incarnation // may take it over: lockedTo gave it up in this one's favour
+	turnsFrom   timed.Instant     // the later of lockedUntil and the silence of its owner: see gone.go
+	handed      timed.Incarnation // may take the vote over: lockedTo gave it up in this one's favour
 
 	// The present round.
 	lastRequest timed.Instant
 	lockTime    time.Duration // that lastRequest asked for
 	open        bool          // the round is not decided yet
-	periodic    bool          // it began because it was time, and not because of news
+	periodic    bool          // it began on schedule, not because of news
 	alarm       timed.Instant // when it is decided at the latest
 	nextRequest timed.Instant
 	target      timed.Set // peers that were alive when it began
@@ -101,8 +101,8 @@ type Election struct {
 	top      timed.NodeID
 	topAbove bool // it outranks this node
 	topValid bool
-	above    int // better candidates that followed the same leader, which is gone
-	unfit    bool
+	above    int  // number of better candidates that followed the same leader, which is gone
+	unfit    bool // votes of peers are too short for this node's settings
 
 	late  late
 	audit audit
@@ -253,8 +253,8 @@ func (e *Election) Releasing() bool { return e.releasing }
 // Open reports whether the present round is not decided yet.
 func (e *Election) Open() bool { return e.open }
 
-// Renews reports whether the present round renews a lease at rest: the leader has asked its
-// support set and nobody else, and it was time to.
+// Renews reports whether the present round renews a lease at rest: the round began on
+// schedule, and the leader has asked exactly its support set.
 func (e *Election) Renews(now timed.Instant) bool {
 	return e.open && e.periodic && e.Leads(now) && e.support == e.target.With(e.cfg.Self.Node) && e.cfg.Collation.Above == 0
 }

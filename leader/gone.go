@@ -6,16 +6,16 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// When a leader is gone the votes of its followers end at almost the same instant. If all
-// asked then, each would vote for the first better one whose request comes, the best
-// would not get all votes, and everybody would wait for another round. So those whose last
-// vote was for the same leader that is gone ask in the order of their ranks: the best at
-// once, the next one a turn later, the others two turns later, in case that the best is gone
-// too. Nobody asks while the leader counts as alive, so turns begin at the end of the vote or,
-// if that is later, when the leader is missed: one that has heard its followers just before its
-// last request, as in rounds that change the group, is alive for almost Expires after it. In
-// mode strict the best asks alone anyway, because there the followers of a leader that is gone
-// are contenders.
+// When a leader is gone, the votes of its followers end at almost the same instant. If all
+// followers asked for votes then, each would vote for the first better candidate whose
+// request arrives. The best candidate would not get all votes, and the group would need
+// another round. So the followers of a leader that is gone ask in the order of their ranks:
+// the best at once, the next a turn later, the others two turns later, in case the best is
+// gone too. No follower asks while the leader counts as alive. So turns begin when the vote
+// ends or when the leader is missed, whichever is later. A leader that has heard its
+// followers just before its last request, as in rounds that change the group, counts as
+// alive for almost Expires after the request. In mode strict the best candidate asks alone
+// anyway, because there the followers of a leader that is gone are contenders.
 //
 // The best asks alone: let the leader's last request leave at τ. A vote for it begins
 // between τ and τ+Δ, because the request was fast. So the best asks before τ + Δ + LockTime + σ,
@@ -25,12 +25,13 @@ import (
 // the best asks alone if all miss the leader within Δ: each counts from when the leader heard
 // it last, and rounds that follow each other at once hear all replies within about 2δ.
 //
-// No bound of [timed.Bounds] grows: they rest on the best living candidate, which waits for
-// nobody, and asks when its vote has ended and the leader is missed. The others wait once each
-// time that they miss the leader, because their own request ends the vote. So if the better
-// ones do not lose the leader, the node asks at most two turns later than it could.
+// No bound of [timed.Bounds] grows. The bounds rest on the best living candidate, which waits
+// for no other, and asks when its vote has ended and the leader is missed. Another candidate
+// waits once each time that it misses the leader, because its own request ends the vote. So
+// if the better candidates still hear the leader, the node asks at most two turns later than
+// it could.
 
-// mostAbove is for how many better candidates a node waits at most.
+// mostAbove limits the number of better candidates that a node waits for.
 const mostAbove = 2
 
 // standBack returns how long after turnsFrom this node leaves the request to better

@@ -3,7 +3,7 @@ package leader
 // A leader p that resigns gives up its leases before it sends anything. So its votes could
 // serve another at once, if members did not count on its view V still. Release waits until
 // all have said that they dropped V. To be faster, the packet that gives V up names a
-// successor q, and these rules keep what votes are for:
+// successor q, and these rules preserve the meaning of votes:
 //
 //  1. Answers to questions bind their asker to nothing, so p hands over no votes on which
 //     they rest.
@@ -78,8 +78,8 @@ func (e *Election) Owed() timed.Instant { return e.owed }
 // Handed returns the incarnation that may take this node's vote over, if there is one.
 func (e *Election) Handed() timed.Incarnation { return e.handed }
 
-// NoteCommitted notes that this node has committed a view: nobody counts on the view of
-// the leader whose votes it took over.
+// NoteCommitted notes that this node has committed a view. No member counts any more on the
+// view of the leader whose votes this node took over.
 func (e *Election) NoteCommitted() { e.owed = 0 }
 
 // noteSuccessor notes that a leader has freed this node's vote in favour of a node.

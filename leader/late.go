@@ -2,15 +2,15 @@ package leader
 
 import "github.com/failaware/failaware/timed"
 
-// late is what a node knows of its own lateness.
+// late is a node's knowledge of its own lateness.
 type late struct {
-	since timed.Instant // when it was late after a time in which it was not
-	until timed.Instant // it counts as late until then
+	since timed.Instant // the first lateness after a timely period
+	until timed.Instant // the node counts as late until then
 }
 
-// NoteLate notes that this node acts later than SchedulingDelay after it had to. It counts
-// as late until it has been timely for Expires: by then it has heard all peers that can be
-// heard, and they have heard it.
+// NoteLate notes that this node acts more than SchedulingDelay after an action was due. The
+// node counts as late until it has been timely for Expires. By then it has heard all peers
+// that can be heard, and they have heard it.
 func (e *Election) NoteLate(now timed.Instant) {
 	if !e.Late(now) {
 		e.late.since = now

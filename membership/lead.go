@@ -90,7 +90,7 @@ func (s *Service) leaveBehind(next *View) {
 }
 
 // leaves reports whether a member other than the leader is not in the next view. The
-// leader of a view drops it before anybody else can.
+// leader drops its view before any other member can.
 func (v *View) leaves(next *View) bool {
 	if v == nil {
 		return false

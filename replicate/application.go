@@ -71,7 +71,7 @@ type Operation struct {
 type Branch struct {
 	// Members are the nodes that had this state.
 	Members failaware.Set
-	// State reads what Snapshot wrote at one of them.
+	// State reads the snapshot that one of them wrote.
 	State io.Reader
 }
 

@@ -126,7 +126,7 @@ type Diverged struct {
 
 // Recovered says that this node has begun with the state of its Storage, of a snapshot and
 // Operations after it. Cut bytes were removed. They are of operations that were being
-// written when the process or the power ended; nobody was told that these last.
+// written when the process or the power ended; no caller was told that these last.
 type Recovered struct{ Operations, Cut uint64 }
 
 // Disk says that the disk of this node is full, and Err names the path. The replica takes

@@ -16,7 +16,7 @@ import (
 // Applied is the outcome of an operation.
 type Applied struct {
 	ID failaware.MessageID // of the message that carried it
-	// Result is what Apply returned at this node.
+	// Result is the value that Apply returned at this node.
 	Result any
 	// Repeated says, in a [Session], that an earlier attempt was applied. Result is what
 	// Apply returned then.

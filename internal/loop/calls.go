@@ -55,7 +55,7 @@ func (l *Loop) Resign(ctx context.Context, to timed.NodeID) error {
 	return try(ctx, l, func(d *driver, reply func(error)) { d.resign(to, reply) })
 }
 
-// Hold asks for a promise that nobody else leads. The error is [ErrNotLeader],
+// Hold asks for a promise that no other node leads. The error is [ErrNotLeader],
 // [ErrClosed], or the cause of ctx.
 func (l *Loop) Hold(ctx context.Context, global bool) (Hold, error) {
 	h, err := ask(ctx, l, func(d *driver, reply func(*Hold)) { d.report.after(func() { reply(d.hold(global)) }) })
@@ -139,7 +139,7 @@ func (l *Loop) HandleSample(s clocksync.Sample, era uint32) {
 // JudgeRate takes a verdict on the rate of the kernel's clock. It does not wait.
 func (l *Loop) JudgeRate(v hwclock.Verdict) { l.do(func(d *driver) { d.judgeRate(v) }) }
 
-// Status returns what the loop knows. After the end of the loop, it returns the last
+// Status returns the status of the loop. After the end of the loop, it returns the last
 // status. It returns nil if the loop is stalled.
 func (l *Loop) Status() *Status {
 	ctx, cancel := context.WithTimeout(context.Background(), statusPatience)
@@ -156,7 +156,7 @@ func (l *Loop) Status() *Status {
 	return s
 }
 
-// References returns what the loop knows of references of UTC, and the time that its
+// References returns the loop's knowledge of references of UTC, and the time that its
 // clock showed then. Both are zero without an incarnation, and if the loop is
 // stalled or has ended.
 func (l *Loop) References() ([]clocksync.ReferenceInfo, clocksync.Time) {

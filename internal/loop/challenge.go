@@ -20,7 +20,7 @@ type challenges struct {
 	book *admit.Book[netip.AddrPort]
 }
 
-// sendTo adds a packet to those of the turn. An address that has not shown that it
+// sendTo adds a packet to the packets of the turn. An address that has not shown that it
 // receives gets only the head of the packet.
 func (d *driver) sendTo(p *wire.Packet, to netip.AddrPort, proved bool) {
 	if proved {

@@ -43,7 +43,7 @@ func (d *driver) claim() {
 	}
 }
 
-// decideClaim does what the verdict on the claim asks for.
+// decideClaim acts on the verdict on the claim.
 func (d *driver) decideClaim() {
 	m := d.claims.machine
 	if m == nil || d.stack == nil {
@@ -64,7 +64,7 @@ func (d *driver) decideClaim() {
 	}
 }
 
-// judgeClaim notes what a packet to this node says about its claim.
+// judgeClaim notes the evidence for or against the claim in a packet to this node.
 func (d *driver) judgeClaim(kind datagram.Kind) {
 	m, p := d.claims.machine, &d.in.packet
 	if m == nil || kind != datagram.Delivered && kind != datagram.Accepted || p.Header.Echo.Boot != d.cfg.Self.Boot {
@@ -89,8 +89,8 @@ func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
 	now, t := d.clock.now, &d.cfg.Timing
 	live := h.Echo.Boot == d.cfg.Self.Boot && h.Echo.Latest <= now && now.Sub(h.Echo.Latest) <= t.Expires
 	if live && d.claims.kept && d.pub.current.Alive.Empty() && h.Boot < d.cfg.Self.Boot {
-		// Two nodes that have chosen one id in two parts of a network, and know nobody
-		// else who could decide between them.
+		// Two nodes have chosen one id in two parts of a network, and know no other node
+		// that could decide between them.
 		d.fail(&DuplicateIDError{Boot: d.cfg.Self.Boot, Rival: h.Boot}, false)
 		return
 	}

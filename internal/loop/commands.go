@@ -29,7 +29,7 @@ func (d *driver) resign(to timed.NodeID, reply func(error)) {
 	d.report.after(func() { reply(nil) })
 }
 
-// Hold is a promise that nobody else leads before Until.
+// Hold is a promise that no other node leads before Until.
 type Hold struct {
 	By    timed.Incarnation
 	Since timed.Instant // the beginning of the lead
@@ -37,8 +37,8 @@ type Hold struct {
 	Basis Basis
 }
 
-// Basis is what the times of a promise rest on: this node's hardware clock, in an era,
-// while it is trusted.
+// Basis is the condition of a promise's times: they hold on this node's hardware clock, in
+// one era, while the clock is trusted.
 type Basis struct {
 	Made  timed.Instant // when the promise was made
 	Era   uint32
@@ -118,7 +118,7 @@ func (d *driver) forceQuorum(next string, dead timed.Set, reply func(error)) {
 	d.report.after(func() { reply(err) })
 }
 
-// checkChange reports why another quorum system cannot be begun with.
+// checkChange returns an error if no change to another quorum system can begin.
 func (d *driver) checkChange(next string) error {
 	if d.stack == nil {
 		return ErrNotLeader // a new incarnation is about to begin

@@ -41,7 +41,7 @@ type driver struct {
 	delays     histogram.Durations // proven bounds, of packets of accepted incarnations
 	mismatches mismatches
 	quorums    quorums
-	awaits     timed.Instant // when to look at the events that wait for settings; 0: none does
+	awaits     timed.Instant // when to look at the events that wait for settings; 0: none waits
 
 	introductions *introduce.Machine // nil between two incarnations
 	introduced    []introduce.Effect // of the call last

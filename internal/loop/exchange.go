@@ -13,8 +13,8 @@ import (
 
 // Nodes whose packets show that their settings differ tell each other the values, for the
 // events and the status. Nothing else rests on the values, because they may be lost or
-// forged, and earlier builds never send them. Without them, the event says what the
-// packets show.
+// forged, and earlier builds never send them. Without them, the event has only the values
+// that every packet shows.
 
 // maxAsked is how many times a node sends its settings, a keepalive period apart, to one
 // that does not answer with its own. After that it sends them changePeriod apart.
@@ -63,7 +63,7 @@ func (d *driver) tellSettings(x *exchange, h *datagram.Header, to netip.AddrPort
 	d.challenge(&p, to, h.Source)
 }
 
-// settings returns those of this node. The quorum system is that which is in use.
+// settings returns this node's settings, with the quorum system in use.
 func (d *driver) settings() *wire.Settings {
 	s := d.l.cfg.Settings
 	s.Quorum = d.stack.Election().QuorumID()

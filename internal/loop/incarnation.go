@@ -119,7 +119,7 @@ func (d *driver) fail(err error, unwritten bool) {
 	d.life.Fail(unwritten)
 }
 
-// writeEpoch writes down what the node knows of its epoch. If that fails, the node
+// writeEpoch writes down the node's knowledge of its epoch. If that fails, the node
 // stops and says nothing more.
 func (d *driver) writeEpoch(s *epoch.State) {
 	if err := d.l.cfg.State.WriteEpoch(s); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// takeMembers takes the members that a peer introduces, and what it says of itself, if the
-// packet that was just handled has any of that.
+// takeMembers takes the members that a peer introduces, and the peer's labels, if the packet
+// that was just handled has any.
 func (d *driver) takeMembers(from netip.AddrPort) {
 	p := &d.in.packet
 	if p.Has(wire.FrameLabels) {

@@ -38,8 +38,7 @@ type Config struct {
 	Insecure bool
 	// Labels describe the node to its peers.
 	Labels wire.Labels
-	// Settings are what the node tells to nodes with other settings. The loop adds the quorum
-	// system.
+	// Settings are told to nodes with other settings. The loop adds the quorum system.
 	Settings wire.Settings
 	// Deliver has the loop queue the deliveries of the broadcast. Otherwise it drops
 	// them.
@@ -60,7 +59,7 @@ type Config struct {
 
 	Sink Sink
 	// OnPublish, if not nil, is called with every snapshot, when it has replaced the
-	// previous one and before anybody else can hear of it: turn is the instant of the
+	// previous one and before any caller or peer can hear of it: turn is the instant of the
 	// loop's turn, and no reader rests on the previous snapshot at done.
 	OnPublish func(s *Snapshot, turn, done timed.Instant)
 	Log       hclog.Logger
@@ -128,7 +127,7 @@ func (l *Loop) Err() error { return l.err }
 // Snapshot returns the state published last. It takes no lock.
 func (l *Loop) Snapshot() *Snapshot { return l.snapshot.Load() }
 
-// Labels returns what a peer has said of itself, or nil. It takes no lock.
+// Labels returns the labels of a peer, as it has told them, or nil. It takes no lock.
 func (l *Loop) Labels(id timed.NodeID) *wire.Labels { return l.labels[id].Load() }
 
 // Sends returns the queue of messages to broadcast, or nil without broadcast.

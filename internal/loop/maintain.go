@@ -58,9 +58,10 @@ func (d *driver) maintainRoutes() {
 	}
 }
 
-// warnOfLength says so if peers send packets that are too long for this node: they have a
-// larger MaxPacket, and cannot tell. Or those of this node are too long for an interface: it
-// refuses the messages of the broadcast, and takes what makes leaders and views.
+// warnOfLength warns of packets that are too long. Peers with a larger MaxPacket send them,
+// and cannot tell that they are dropped. Or this node sends them, and a network interface
+// refuses them: the messages of the broadcast are lost, while the shorter packets that make
+// leaders and views pass.
 func (d *driver) warnOfLength() {
 	stats := d.l.cfg.Conn.Stats()
 	warn := func(counter, text string, mentioned *uint64) {

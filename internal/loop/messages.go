@@ -152,8 +152,8 @@ func (d *driver) stageMessages(e *broadcast.Effect) {
 	}
 }
 
-// keepRemains copies what the broadcast of the ending incarnation has not delivered, for
-// the item that begins the next one.
+// keepRemains copies the messages that the broadcast of the ending incarnation has not
+// delivered, for the item that begins the next one.
 func (m *messages) keepRemains(e *broadcast.Effect) {
 	if m.deliveries == nil {
 		return

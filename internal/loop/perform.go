@@ -41,7 +41,7 @@ func (d *driver) perform(effects []stack.Effect) {
 // alarmPeriod is the shortest time between two events about packets that cannot be encoded.
 const alarmPeriod = time.Minute
 
-// send adds a packet to those of the turn. Peers do not hear a node whose packets cannot
+// send adds a packet to the packets of the turn. Peers do not hear a node whose packets cannot
 // be encoded, so an event says why.
 func (d *driver) send(p *wire.Packet, to netip.AddrPort) {
 	if err := d.out.add(p, to, &d.count); err != nil {

@@ -31,7 +31,7 @@ type Status struct {
 	Delays       histogram.Durations // proven bounds, of packets of accepted incarnations
 }
 
-// PeerStatus is what a node knows of a peer.
+// PeerStatus is a node's knowledge of a peer.
 type PeerStatus struct {
 	ID      timed.NodeID   // NoNode: not learnt yet
 	Boot    timed.BootID   // the accepted incarnation; 0 when there is none

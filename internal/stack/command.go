@@ -50,9 +50,9 @@ func (s *Stack) Left(now timed.Instant) bool {
 
 // Distrust ends at once everything that rests on the local clock, because the caller has
 // evidence against the clock. The incarnation must end: Distrust begins nothing new,
-// whatever is due. Its packets tell the peers that the node does not lead, and free no
-// votes, since the clock that is not trusted any more says when that is safe. An effect
-// has what the broadcast owes to its application.
+// whatever is due. Its packets tell the peers that the node does not lead. They free no
+// votes, because only the distrusted clock could say when that is safe. One effect has the
+// messages that the broadcast has acknowledged and not delivered.
 func (s *Stack) Distrust(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
 	s.electionOut = s.election.Abdicate(now, leader.Distrusted, s.electionOut[:0])

@@ -45,9 +45,9 @@ type Config struct {
 	// Quorum and Epoch are ignored. The state must be one that [CheckEpoch] accepts,
 	// and Starts must be above 0.
 	Epochs *epoch.State
-	// Former, if not 0, is the Group as builds say it that know of no other epoch than the
-	// configured one. While the node is in that, it hears both, and answers each peer as it
-	// is spoken to.
+	// Former, if not 0, is the Group in packets of builds that know only the configured
+	// epoch. While the node is in that epoch, it hears both, and answers each peer with the
+	// group that the peer names.
 	Former uint64
 	// OrderByEpoch has the broadcast order messages only in views that hold a quorum of the
 	// epoch of the incarnation. [EventNewEpoch] then asks for another incarnation.
@@ -64,7 +64,7 @@ func (c *Config) Hears(group uint64) bool {
 	return group == c.Group || group == c.Former && c.first()
 }
 
-// Says returns the group that packets name, if it is not known how the peer speaks.
+// Says returns the group that packets to a peer name until the peer has named one.
 func (c *Config) Says() uint64 {
 	if c.first() {
 		return c.Former

@@ -76,7 +76,7 @@ type Event struct {
 	Group         uint64
 	MaxDrift      timed.Drift
 	FastThreshold time.Duration
-	// Mismatch, OtherQuorum: what the peer has said of itself; the driver adds it. Nil: nothing.
+	// Mismatch, OtherQuorum: the settings that the peer has told, or nil. The driver adds them.
 	Settings *wire.Settings
 
 	Quorum    leader.QuorumID

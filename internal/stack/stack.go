@@ -21,7 +21,7 @@ type Stack struct {
 	clock     *clocksync.Sync
 	broadcast *broadcast.Service // nil without broadcast
 	order     Order
-	epochal   timed.Set // peers whose packets name the group as nodes of any epoch do
+	epochal   timed.Set // peers whose packets name cfg.Group, not cfg.Former
 	epochs    epochs
 
 	lastTurn  timed.Instant

@@ -8,15 +8,15 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// versions decides in which version of the wire format each peer is spoken to: the newest
-// that both speak. Packets of a peer tell which it speaks.
+// versions chooses the version of the wire format for each peer: the newest that both speak.
+// The packets of a peer tell its newest version.
 type versions struct {
 	newest uint8         // that this node speaks
 	while  time.Duration // for which a peer speaks as it did when it was last heard
 	of     [timed.MaxNodes + 1]spoken
 }
 
-// spoken is what the packets of a peer tell of its versions.
+// spoken is the evidence of a peer's versions in its packets.
 type spoken struct {
 	boot   timed.BootID // their incarnation
 	newest uint8        // that it speaks

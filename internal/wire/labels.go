@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Labels are what a node says about itself for people and programs: nothing rests on them.
+// Labels describe a node to people and programs. Nothing rests on them.
 type Labels struct {
 	Name string // empty: it has none
 	Tags []Tag  // in the order of their keys, which differ

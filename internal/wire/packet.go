@@ -90,7 +90,7 @@ type Packet struct {
 	// Forget says that the sender, which leaves, will not come back.
 	Forget bool
 
-	// Settings, if not nil, are all that the packet has besides its header.
+	// Settings, if not nil, are the only content of the packet besides its header.
 	Settings *Settings
 }
 

@@ -17,7 +17,7 @@ import (
 const MaxPacket = 1200
 
 // MaxBroadcast is the limit of a packet with a broadcast frame in bytes, unless
-// Encoder.MaxPacket is larger. It is what one UDP datagram carries over IPv6.
+// Encoder.MaxPacket is larger. One UDP datagram over IPv6 carries as much.
 const MaxBroadcast = 65_000
 
 // Bytes that a packet takes at most: without members, and for each member of its
