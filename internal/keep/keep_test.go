@@ -168,3 +168,14 @@ func failedReads(t testing.TB) {
 }
 
 func TestAStateThatCannotBeReadIsNotLess(t *testing.T) { failedReads(t) }
+
+// A snapshot that fails has one cause, which the application passes on or not. It is told
+// once, in one line of the log.
+func TestTheCauseOfAFailedSnapshotIsToldOnce(t *testing.T) {
+	d, app, k := three(t)
+	app.words = append(app.words, bytes.Repeat([]byte("x"), 1<<20))
+	d.SetRoom(1 << 10)
+	err := k.Snapshot(Step{Number: k.Last()})
+	require.ErrorIs(t, err, journal.ErrFull)
+	require.NotContains(t, err.Error(), "\n")
+}

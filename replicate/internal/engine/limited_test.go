@@ -3,6 +3,8 @@ package engine
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,3 +38,22 @@ func snapshotsAreLimited(t testing.TB) {
 }
 
 func TestSnapshotsAreLimited(t *testing.T) { snapshotsAreLimited(t) }
+
+// nowhere is a snapshot's place that takes nothing.
+type nowhere struct{ replica.Memory }
+
+var errNowhere = errors.New("no space left on device")
+
+func (*nowhere) Append([]byte) error { return errNowhere }
+
+// A snapshot that could not be written has one cause, which is told once, in one line of the
+// log.
+func TestTheCauseOfAFailedSnapshotIsToldOnce(t *testing.T) {
+	for _, app := range []Application{&words{list: []string{strings.Repeat("x", 3*writerBytes)}}, blunt{&words{list: []string{"x"}}}} {
+		e, err := New(replica.Config{NewBytes: func() replica.Bytes { return new(nowhere) }}, nil, app, nil, nil, nil)
+		require.NoError(t, err)
+		_, err = e.snapshot()
+		require.ErrorIs(t, err, errNowhere)
+		require.NotContains(t, err.Error(), "\n")
+	}
+}

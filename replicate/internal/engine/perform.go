@@ -176,9 +176,11 @@ func (e *Engine) snapshot() (*replica.Content, error) {
 	c := e.cfg.NewContent()
 	w := &limited{most: e.cfg.MaxSnapshot, w: bufio.NewWriterSize(c, writerBytes)}
 	err := e.app.Save(w)
-	if err == nil || w.err != nil {
-		// The application need not pass on why it could not write.
-		err = errors.Join(w.err, w.w.Flush())
+	switch {
+	case w.err != nil:
+		err = w.err // the application need not pass on why it could not write
+	case err == nil:
+		err = w.w.Flush()
 	}
 	return c, err
 }
