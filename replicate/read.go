@@ -118,6 +118,10 @@ type Progress struct {
 	// Full is why the disk of this node has no room for the state, if it has none: it names the
 	// path. Until there is room this node applies nothing, and takes no operations.
 	Full error
+	// Unstored are the members whose disks lack an operation that has waited for them for more
+	// than a second: they are full or slow, or have to get the state first. With a quorum, a
+	// minority of such members holds nothing up, and is not named.
+	Unstored failaware.Set
 	// Absent are the nodes of the group that are missed, if the situation is Recovering.
 	Absent failaware.Set
 	// Behind is how many calls of the application wait.
@@ -137,6 +141,6 @@ func (r *Replica) Progress() Progress {
 }
 
 func progressOf(s *engine.Status, behind int) Progress {
-	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Full: s.Full, Absent: s.Absent, Behind: behind,
+	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Full: s.Full, Unstored: s.Unstored, Absent: s.Absent, Behind: behind,
 		From: s.Progress.From, Bytes: s.Progress.Bytes, Total: s.Progress.Total}
 }

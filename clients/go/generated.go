@@ -806,6 +806,9 @@ type KVStatus struct {
 	// Tombstones The number of deletions that are remembered.
 	Tombstones int `json:"tombstones"`
 
+	// Unstored Nodes whose disks hold commands up for more than a second. They say why.
+	Unstored *[]int `json:"unstored,omitempty"`
+
 	// Watchers The number of streams of changes of this node.
 	Watchers int `json:"watchers"`
 }

@@ -1616,6 +1616,8 @@ export interface components {
             accepting: boolean;
             /** @description Nodes that may know more, for which the view waits. */
             absent: number[];
+            /** @description Nodes whose disks hold commands up for more than a second. They say why. */
+            unstored?: number[];
             /**
              * Format: int64
              * @description That of the state: it grows with each change.

@@ -60,6 +60,16 @@ func TestStatusOfAFullDisk(t *testing.T) {
 	require.Regexp(t, `waits for +room: journal: the disk is full: no space left on device\n`, out)
 }
 
+// The status of a node that waits for the disks of others names them.
+func TestStatusOfANodeThatWaitsForOtherDisks(t *testing.T) {
+	socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{
+		Kind: "partitionable", Accepting: true, Absent: []int{}, Unstored: []int{2, 3},
+	}})
+	code, out, stderr := invoke("--addr", socket, "kv", "status")
+	require.Equal(t, 0, code, stderr)
+	require.Regexp(t, `waits for +the disks of nodes \[2 3\]: 'kv status' there says why\n`, out)
+}
+
 // Something between the command and the node, such as a proxy, does not say that a command can
 // never succeed.
 func TestAnswersOfProxies(t *testing.T) {

@@ -113,7 +113,7 @@ func unopened(err error) error {
 	}
 	e := kvError(http.MethodGet, err)
 	if e.Code == exitUnknown {
-		return &cli.ExitError{Code: exitUnavailable, Err: errors.New("nothing was changed: the store did not open a session in time")}
+		return &cli.ExitError{Code: exitUnavailable, Err: errors.New("nothing was changed: the store did not open a session in time; 'failaware kv status' says what it waits for")}
 	}
 	return e
 }

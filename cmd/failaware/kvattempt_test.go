@@ -128,7 +128,7 @@ func TestLostAnswers(t *testing.T) {
 // is not.
 func TestNothingWasChangedWithoutASession(t *testing.T) {
 	err := unopened(&api.StatusError{Code: http.StatusGatewayTimeout, Text: "the outcome is unknown, the command may be carried out or not"})
-	require.EqualError(t, err, "nothing was changed: the store did not open a session in time")
+	require.EqualError(t, err, "nothing was changed: the store did not open a session in time; 'failaware kv status' says what it waits for")
 	e, ok := errors.AsType[*cli.ExitError](err)
 	require.True(t, ok)
 	require.Equal(t, exitUnavailable, e.Code)

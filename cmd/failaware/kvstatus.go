@@ -51,6 +51,9 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 	if a.Disk != "" {
 		t.Row("waits for", "room: "+a.Disk)
 	}
+	if len(a.Unstored) > 0 {
+		t.Row("waits for", fmt.Sprintf("the disks of nodes %v: 'kv status' there says why", a.Unstored))
+	}
 	if len(a.Absent) > 0 {
 		t.Row("waits for", fmt.Sprintf("nodes %v, which may know more", a.Absent))
 	}

@@ -74,6 +74,7 @@ type Replica struct {
 	checks     []check
 	stored     []uint64 // by member: one more than the position that its disk has
 	lastsTo    uint64   // one more than the position through which the state lasts
+	due        due      // what is waited for beyond that
 
 	// Invalid counts deliveries that are not messages of this package.
 	Invalid uint64
@@ -161,6 +162,7 @@ func (m *Replica) turn(now timed.Instant, out []Effect, f func()) []Effect {
 	m.now, m.out = now, out
 	f()
 	m.pump()
+	m.noteDue()
 	out, m.out = m.out, nil
 	return out
 }
@@ -223,7 +225,7 @@ func (m *Replica) begin(v *membership.View) {
 	m.refused, m.ready, m.saidReady, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
 	m.holders = timed.Set{}
 	m.has = make([][]uint64, len(v.Members))
-	m.stored, m.lastsTo = make([]uint64, len(v.Members)), 0
+	m.stored, m.lastsTo, m.due = make([]uint64, len(v.Members)), 0, due{since: timed.Never}
 	if q := m.cfg.Quorum; q != nil && !q.IsQuorum(v.Set) {
 		return
 	}

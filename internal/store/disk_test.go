@@ -10,6 +10,7 @@ import (
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/replicate"
+	"github.com/failaware/failaware/timed"
 )
 
 // The status of a node whose disk is full, and what it cannot answer, name the disk.
@@ -30,7 +31,14 @@ func TestFullDisk(t *testing.T) {
 		s.Describe(&a)
 		require.True(t, a.Accepting)
 		require.Empty(t, a.Disk)
-		waits.Full = nil
+		describe(replicate.Progress{Situation: replicate.Working, Accepting: true, Unstored: timed.SetOf(2, 3)}, &a)
+		require.Equal(t, []int{2, 3}, a.Unstored)
+		require.Equal(t, "it waits for the disks of nodes {2 3}: 'failaware kv status' there says why", hindrance(&replicate.Progress{Unstored: timed.SetOf(2, 3)}))
+		require.Empty(t, hindrance(&replicate.Progress{}))
+
+		waits.Full, a = nil, api.KVStatus{}
+		s.Describe(&a)
+		require.Empty(t, a.Unstored)
 		require.NotContains(t, s.explain(waits).Error(), "room")
 	})
 }

@@ -22,6 +22,18 @@ func roomText(full error) string {
 	return text
 }
 
+// hindrance returns what holds the store up at its disks, or "": no room at this node, or
+// members that are not done.
+func hindrance(p *replicate.Progress) string {
+	switch {
+	case p.Full != nil:
+		return noRoom + roomText(p.Full)
+	case !p.Unstored.Empty():
+		return fmt.Sprintf("it waits for the disks of nodes %v: 'failaware kv status' there says why", p.Unstored)
+	}
+	return ""
+}
+
 // unavailable is an error of the replica in the words of the store.
 type unavailable struct {
 	text string
@@ -43,8 +55,9 @@ func (s *Store) explain(err error) error {
 	switch {
 	case errors.Is(err, failaware.ErrOutcomeUnknown):
 		text := "the outcome is unknown, the command may be carried out or not: " + strings.TrimPrefix(err.Error(), "failaware: ")
-		if full := s.replica.Progress().Full; full != nil {
-			text += "; " + noRoom + roomText(full)
+		p := s.replica.Progress()
+		if why := hindrance(&p); why != "" {
+			text += "; " + why
 		}
 		return &unavailable{text, err}
 	case errors.Is(err, failaware.ErrClosed):
@@ -69,8 +82,10 @@ func (s *Store) explain(err error) error {
 		text = fmt.Sprintf("too few of nodes %v remember the state, and nodes %v may know more: start them, or, if they are lost for good, see 'failaware kv bootstrap --help'", view.Set, refused.Absent)
 	case replicate.Working:
 		text = "the view changes or too much waits"
-		if refused.Full != nil {
-			text = noRoom + roomText(refused.Full)
+		p := s.replica.Progress()
+		p.Full = refused.Full
+		if why := hindrance(&p); why != "" {
+			text = why
 		}
 	}
 	if refused.Err != nil {

@@ -169,4 +169,7 @@ func describe(p replicate.Progress, a *api.KVStatus) {
 	for id := range p.Absent.All() {
 		a.Absent = append(a.Absent, int(id))
 	}
+	for id := range p.Unstored.All() {
+		a.Unstored = append(a.Unstored, int(id))
+	}
 }

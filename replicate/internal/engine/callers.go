@@ -1,11 +1,24 @@
 package engine
 
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// longFlush is how long a disk may take for an operation before it holds it up.
+const longFlush = time.Second
+
 // Status returns the status of the replica, and a channel that is closed when it
-// changes, its progress aside. Between two incarnations the status is zero.
+// changes, its progress and its disks aside. Between two incarnations the status is zero.
 func (e *Engine) Status() (Status, <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.status, e.changed
+	s := e.status
+	if e.now().Sub(s.Since) < longFlush {
+		s.Unstored = timed.Set{}
+	}
+	return s, e.changed
 }
 
 // Behind returns how many calls of the application wait for those before them.

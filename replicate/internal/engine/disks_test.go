@@ -171,5 +171,44 @@ func fills(t *testing.T) (wrong string) {
 
 func TestAFullDiskTakesNoOperations(t *testing.T) { require.Empty(t, fills(t)) }
 
+// A member whose disk has room names the one whose disk has none, which holds both up, once an
+// operation has waited for more than a moment.
+func TestAFullDiskOfAnotherNodeIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := new(hub)
+		ctx, stop := context.WithCancel(t.Context())
+		var all []*member
+		var disks []*disktest.Disk
+		for id := range timed.NodeID(2) {
+			m := &member{app: &words{}, group: h.join(id + 1), err: make(chan error, 1)}
+			disks = append(disks, disktest.New())
+			e, err := New(replica.Config{}, m.group, m.app, storeOn(t, disks[id], m.app), nil, nil)
+			require.NoError(t, err)
+			m.Engine = e
+			go func() { m.err <- e.Run(ctx) }()
+			all = append(all, m)
+		}
+		h.view(all[0].group, all[1].group)
+		expect := func(members timed.Set, after time.Duration) {
+			time.Sleep(after)
+			synctest.Wait()
+			s, _ := all[0].Status()
+			require.Equal(t, members, s.Unstored)
+			require.True(t, s.Accepting)
+		}
+		expect(timed.Set{}, 10*time.Second)
+		disks[1].SetRoom(0)
+		all[0].submit(t, strings.Repeat("x", 1<<13))
+		expect(timed.Set{}, longFlush-1)
+		expect(timed.SetOf(2), 1)
+		disks[1].SetRoom(-1)
+		expect(timed.Set{}, 10*time.Second)
+		stop()
+		for _, m := range all {
+			<-m.err
+		}
+	})
+}
+
 // A disk has what its application has, whatever brought the application there.
 func TestDisksFollowTheirApplications(t *testing.T) { require.Empty(t, followed(t)) }

@@ -110,6 +110,8 @@ type Status struct {
 	Accepting bool              // operations may be broadcast
 	Full      error             // why the disk has no room; then none may be
 	Absent    timed.Set         // Recovering: nodes that may know more
+	Unstored  timed.Set         // members whose disks hold up an operation
+	Since     timed.Instant     // when it began to wait for them
 	Waits     bool              // this node waits for state
 	Progress  replica.Progress  // of the state that it waits for
 }
@@ -171,7 +173,7 @@ func (e *Engine) setStatus(s Status) {
 	defer e.mu.Unlock()
 	before, now := e.status, s
 	for _, x := range []*Status{&before, &now} {
-		x.Progress, x.Waits = replica.Progress{}, false
+		x.Progress, x.Waits, x.Unstored, x.Since = replica.Progress{}, false, timed.Set{}, 0
 	}
 	e.status = s
 	if now != before {

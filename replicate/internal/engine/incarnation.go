@@ -143,6 +143,7 @@ func (i *incarnation) distribute(out []replica.Effect) {
 	full := i.store.noRoom()
 	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting() && full == nil, Full: full, Absent: i.machine.Absent()}
 	s.Progress, s.Waits = i.machine.Progress()
+	s.Unstored, s.Since = i.machine.Unstored()
 	i.setStatus(s)
 }
 
