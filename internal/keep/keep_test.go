@@ -51,9 +51,13 @@ type kept struct {
 }
 
 func open(t testing.TB, d *disktest.Disk, app Application) kept {
+	return openWith(t, d, app, Options{})
+}
+
+func openWith(t testing.TB, d *disktest.Disk, app Application, o Options) kept {
 	j, err := journal.OpenOn(d, journal.Options{Segment: 1 << 12})
 	require.NoError(t, err)
-	k, steps, err := Open(j, app, Options{})
+	k, steps, err := Open(j, app, o)
 	require.NoError(t, err)
 	require.NoError(t, kept{k, j}.perform(steps))
 	return kept{k, j}
@@ -179,3 +183,29 @@ func TestTheCauseOfAFailedSnapshotIsToldOnce(t *testing.T) {
 	require.ErrorIs(t, err, journal.ErrFull)
 	require.NotContains(t, err.Error(), "\n")
 }
+
+// seldom has a large state: it is written down again when twice as much was logged since, however
+// little Least is.
+func seldom(t testing.TB) {
+	d, app, k := three(t)
+	op := broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: 2, Sequence: 4}, Position: 9, Payload: bytes.Repeat([]byte("4"), 1000)}
+	operations := func() (n int) {
+		for ; len(k.Compact()) == 0; n++ {
+			require.Less(t, n, 100)
+			require.NoError(t, k.perform(k.Apply(&op, replica.Point{})))
+			app.Apply(op)
+			op.ID.Sequence, op.Position = op.ID.Sequence+1, op.Position+1
+			op.Payload = op.Payload[:100]
+		}
+		return n
+	}
+	app = &list{}
+	k = openWith(t, d, app, Options{Least: 1})
+	operations()
+	require.NoError(t, k.perform(k.Compact()))
+	require.Equal(t, 1, operations(), "the state is small, and the operation is not")
+	require.NoError(t, k.perform(k.Compact()))
+	require.Greater(t, operations(), 10)
+}
+
+func TestLargeStatesAreWrittenSeldom(t *testing.T) { seldom(t) }

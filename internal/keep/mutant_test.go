@@ -13,6 +13,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepPartCommitted":   failedSave,
 		"KeepUnreadUnchecked": unreadDamage,
 		"KeepPlaceAhead":      keepsPayloads,
+		"KeepRewritesOften":   seldom,
 		"KeepPayloadsLent":    keepsPayloads,
 		"KeepUnreadIsNone":    failedReads,
 	})
