@@ -177,6 +177,7 @@ func (w *World) checkSent(n *Node, p *wire.Packet) {
 	if p.Header.Quiet && p.Frames&^(wire.FrameReply|wire.FrameStamp) != 0 {
 		w.check.Fail("quiet", &n.proc, "has its peers sleep through news: frames %b", p.Frames)
 	}
+	w.check.Sends(&n.proc, p, w.cargo != nil)
 	if w.opt.Unequal {
 		w.lookUnequal(n, p)
 	}

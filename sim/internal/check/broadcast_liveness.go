@@ -96,20 +96,10 @@ func (l *broadcastLiveness) Sent(n *Process, id broadcast.ID, m *sentMessage) {
 // expect demands the outcome of a message in time, unless it is to be ordered in
 // quorums only and there is none.
 func (l *broadcastLiveness) expect(n *Process, id broadcast.ID, at int64, all bool) {
-	if q := n.Stack.Order().System; id.Class == broadcast.ClassOrdered && q != nil && !q.IsQuorum(l.block(n.ID)) {
+	if q := n.Stack.Order().System; id.Class == broadcast.ClassOrdered && q != nil && !q.IsQuorum(l.k.of.Live.block(n.ID)) {
 		return
 	}
 	l.due = append(l.due, dueMessage{at, id, all})
-}
-
-// block returns the block of a node.
-func (l *broadcastLiveness) block(id timed.NodeID) timed.Set {
-	for _, b := range l.k.of.Live.blocks {
-		if b.Has(id) {
-			return b
-		}
-	}
-	return timed.SetOf(id)
 }
 
 // Delivered measures how long a message of the still period took.
@@ -145,7 +135,7 @@ func (l *broadcastLiveness) check(d *dueMessage) {
 	if !d.all {
 		return
 	}
-	for id := range l.block(sender.ID).All() {
+	for id := range l.k.of.Live.block(sender.ID).All() {
 		if n := l.k.of.processes[id-1]; n.Up && !c.nodes[n.Incarnation()].delivered[d.id] {
 			l.k.of.Fail("loss", n, "does not deliver %v (%v %v) within %v", d.id, m.opt.Order, m.opt.Atomicity, time.Duration(l.spell))
 			return

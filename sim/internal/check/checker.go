@@ -63,6 +63,8 @@ type Checker struct {
 	grain   int64     // the error of a bound that whole nanoseconds, and coarse clocks, can cause
 	spell   int64     // the longest time for which a peer that hears nothing is alive
 	deaf    int64     // the longest time for which a peer that hears nothing directly is alive
+	paces   []pace    // of each process
+	astray  []astray  // of each process
 
 	LeadChanges uint64 // how often a lead began or ended
 	Expired     uint64 // how often a lease ran out before it was renewed
@@ -119,6 +121,9 @@ func (c *Checker) Add(p *Process) {
 	c.Clones = append(c.Clones, make([]bool, n-len(c.Clones))...)
 	c.onLine = append(c.onLine, make([]*timeline, n-len(c.onLine))...)
 	c.readers = append(c.readers, make([]reader, n-len(c.readers))...)
+	c.paces = append(c.paces, make([]pace, n-len(c.paces))...)
+	c.astray = append(c.astray, make([]astray, n-len(c.astray))...)
+	c.paces[n-1].begins(c.Now, c.Nodes)
 	c.seen = append(c.seen, make([]membership.ViewID, n-len(c.seen))...)
 }
 

@@ -162,7 +162,9 @@ func (c *Checker) checkReading(n *Process, r *clocksync.Reading) {
 		return
 	}
 	truth := int64(t.line.At(t.clock.Show(c.Now)))
-	if diff := int64(r.Time) - truth; diff > int64(r.Deviation)+c.grain || -diff > int64(r.Deviation)+c.grain {
+	diff := int64(r.Time) - truth
+	if diff > int64(r.Deviation)+c.grain || -diff > int64(r.Deviation)+c.grain {
 		c.Fail("deviation", n, "is off by %v on %v and claims %v", time.Duration(diff), r.Timeline, r.Deviation)
 	}
+	c.checkSteady(n, r, diff)
 }

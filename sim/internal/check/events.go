@@ -13,6 +13,7 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 	if c.Faults != nil {
 		c.Faults(n, e)
 	}
+	c.stirs(n, e)
 	switch e.Kind {
 	case stack.EventViewInstalled:
 		c.Counts.Views++

@@ -55,6 +55,9 @@ func (l *liveness) Begin(blocks []timed.Set, rejoin bool) {
 // End finishes a stable period. Both must have been reached in time, and held.
 func (l *liveness) End() {
 	l.Observe(l.c.Now)
+	if l.calm() {
+		l.endPace()
+	}
 	if l.c.Change != nil {
 		l.endChange()
 	} else if l.ledAt == 0 || l.viewAt == 0 {

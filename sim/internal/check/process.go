@@ -62,6 +62,8 @@ func (c *Checker) Started(n *Process) {
 	c.onLine[n.Index] = nil
 	c.seen[n.Index] = membership.ViewID{}
 	c.readers[n.Index].any = false
+	c.paces[n.Index].begins(c.Now, c.Nodes)
+	c.astray[n.Index] = astray{}
 	c.Live.changed()
 }
 

@@ -1,0 +1,161 @@
+package check
+
+import (
+	"time"
+
+	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/internal/wire"
+	"github.com/failaware/failaware/timed"
+)
+
+// A still world is calm once the bounds of liveness are over. Nothing is lost then, nobody
+// stops and no clock leaves ρ, so that nothing need change until the next fault, and the
+// periods of the timing say how often nodes send.
+
+// calm reports whether the bounds of a still period are over.
+func (l *liveness) calm() bool { return l.stable && l.c.Now > l.since+l.view }
+
+// stirs demands that nodes of a calm world have no news for their applications, but for
+// answers to questions, what references say of UTC, and what comes from other blocks over
+// slow links.
+func (c *Checker) stirs(n *Process, e *stack.Event) {
+	if !c.Live.calm() {
+		return
+	}
+	switch e.Kind {
+	case stack.EventVerified, stack.EventEpoch: // epochs have bounds of their own
+		return
+	case stack.EventPeerRestarted:
+		if !c.Live.block(n.ID).Has(e.Peer) { // from elsewhere, the news may be as slow as the links
+			return
+		}
+	case stack.EventUTCChanged, stack.EventFalseticker, stack.EventTruechimer, stack.EventClockAdopted, stack.EventClockStepped:
+		if c.Servers != nil { // their line may bend too far to be followed
+			return
+		}
+	}
+	c.Fail("calm", n, "reports event %d (peer %d) although nothing has happened since the world became still %v ago", e.Kind, e.Peer, c.stillFor())
+}
+
+// stillFor returns for how long the world has been still.
+func (c *Checker) stillFor() time.Duration { return time.Duration(c.Now - c.Live.since) }
+
+// pace is when a process has sent what it sends periodically.
+type pace struct {
+	request   timed.Instant // its latest one
+	requested int64         // the same in true time
+	packets   []packetSent  // the latest one, by destination
+
+	turn    timed.Instant // that has sent the latest packet
+	alone   bool          // it has sent keepalives only
+	longest time.Duration // of the times since the packets that were before those keepalives
+}
+
+// packetSent is when a packet was sent, in true time, and by the sender's clock if it puts
+// off a keepalive.
+type packetSent struct {
+	at    int64
+	stamp timed.Instant
+}
+
+// begins makes the pace that of a new incarnation.
+func (p *pace) begins(now int64, nodes int) {
+	*p = pace{packets: make([]packetSent, nodes+1)}
+	for i := range p.packets {
+		p.packets[i].at = now
+	}
+}
+
+// Sends checks a packet that a process sends. asked says that its application wants it, and
+// not the protocol.
+func (c *Checker) Sends(n *Process, p *wire.Packet, asked bool) {
+	calm, x, to := c.Live.calm(), &c.paces[n.Index], p.Header.Destination
+	if calm && p.Has(wire.FrameRequest) && x.request != p.Request.Number {
+		c.checkRequest(n, p)
+	}
+	if p.Has(wire.FrameRequest) {
+		x.request, x.requested = p.Request.Number, c.Now
+	}
+	if calm && x.turn != p.Header.Stamp {
+		c.checkAlone(n)
+		x.turn, x.alone, x.longest = p.Header.Stamp, true, 0
+	}
+	last := &x.packets[to]
+	if calm {
+		c.checkSilence(n, to)
+		gap := p.Header.Stamp.Sub(last.stamp)
+		if x.longest = max(x.longest, gap); p.Frames == 0 && !asked && gap < c.Timing.KeepalivePeriod/2 {
+			c.Fail("pace", n, "sends a keepalive to node %d, to which it has sent %v before", to, gap)
+		}
+	}
+	if last.at = c.Now; !p.Has(wire.FrameInUse) && p.Frames != wire.FrameEpoch { // these put off no keepalive
+		last.stamp = p.Header.Stamp
+	}
+	x.alone = x.alone && p.Frames == 0 && !asked
+}
+
+// checkRequest demands that in a calm world leaders alone ask for votes, once in a period.
+func (c *Checker) checkRequest(n *Process, p *wire.Packet) {
+	if !c.Leads(n.Index) {
+		c.Fail("pace", n, "asks for votes, and does not lead although the world has been still for %v", c.stillFor())
+		return
+	}
+	x, t := &c.paces[n.Index], &c.Timing
+	if x.requested <= c.Live.since+c.Live.view {
+		return
+	}
+	least := min(t.ElectionPeriod-min(t.ElectionPeriod/16, t.SchedulingDelay), t.MaxDrift.Trust(p.Request.LockTime)-t.RoundTime()-t.SchedulingDelay)
+	// A reference's answer begins a turn before the replies that wait are read, so that a round
+	// may fail in it, and be repeated at once.
+	if gap := p.Request.Number.Sub(x.request); gap < least && c.Servers == nil {
+		c.Fail("pace", n, "renews its lease %v after it has renewed it, which %v would suffice for", gap, least)
+	}
+	most := t.MaxDrift.Upper(max(t.ElectionPeriod, 2*(t.OneWayTimeout+t.SchedulingDelay))) + t.SchedulingDelay
+	if gap := c.Now - x.requested; gap > int64(most)+c.grain {
+		c.Fail("pace", n, "renews its lease %v after it has renewed it, which it may do after %v", time.Duration(gap), most)
+	}
+}
+
+// checkAlone demands that the last turn of a process in a calm world, if it has sent keepalives
+// only, had one to send: some peer has got nothing for a keepalive period.
+func (c *Checker) checkAlone(n *Process) {
+	if x := &c.paces[n.Index]; x.turn > 0 && x.alone && x.longest < c.Timing.KeepalivePeriod {
+		c.Fail("pace", n, "sends keepalives, although it has sent to each of these peers at most %v before", x.longest)
+	}
+}
+
+// checkSilence demands that a process of a still world sends to each node once in a keepalive
+// period, or to those of its block that hear of it through their leader, in the period for
+// these. A node that does not run, or cannot be reached, may come back at any time.
+func (c *Checker) checkSilence(n *Process, to timed.NodeID) {
+	l, most := &c.Live, c.Timing.KeepalivePeriod
+	if l.block(n.ID).Has(to) {
+		most = c.Timing.IndirectPeriod()
+	}
+	limit := c.Timing.MaxDrift.Upper(most) + c.Timing.SchedulingDelay
+	if silent := c.Now - max(c.paces[n.Index].packets[to].at, l.began); silent > int64(limit)+c.grain {
+		c.Fail("pace", n, "has sent nothing to node %d for %v, which is above %v", to, time.Duration(silent), limit)
+	}
+}
+
+// endPace finishes a calm period: nobody has been forgotten.
+func (l *liveness) endPace() {
+	c := l.c
+	for _, n := range c.processes[:c.Nodes] {
+		for id := timed.NodeID(1); n.Up && !n.Upset && id <= timed.NodeID(c.Nodes); id++ {
+			if id != n.ID {
+				c.checkSilence(n, id)
+			}
+		}
+	}
+}
+
+// block returns the block of a node.
+func (l *liveness) block(id timed.NodeID) timed.Set {
+	for _, b := range l.blocks {
+		if b.Has(id) {
+			return b
+		}
+	}
+	return timed.SetOf(id)
+}
