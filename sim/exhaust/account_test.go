@@ -286,7 +286,7 @@ var survivors = map[string]string{
 	"DistrustHandsOver":    "no search was tried; the test is in internal/stack",
 	"ViewGrantShortened":   "no search was tried; the test is in package membership",
 	"HoldGloballyAsLocal":  "nodes have no quorum system",
-	"LeapClaimed":          "there are no references of UTC",
+	"UntrustedClaims":      "no search was tried; the test is in package internal/stack",
 	"LeapOnlyOfKnownUTC":   "there are no references of UTC",
 	"LeapOverForwarded":    "there are no references of UTC",
 	"LeapHeardNotKept":     "there are no references of UTC",
