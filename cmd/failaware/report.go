@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 
 	"github.com/hashicorp/go-hclog"
@@ -27,8 +28,8 @@ type claim struct {
 	Members   []int  `json:"members,omitempty"`
 }
 
-// reporter appends claims to a file. Each line is one write, so that it is whole even
-// if the process is killed.
+// reporter appends claims to a file. Each line is one write, of which a process that is killed
+// may leave a part.
 type reporter struct {
 	file               *os.File
 	log                hclog.Logger
@@ -44,11 +45,27 @@ type standing struct {
 }
 
 func openReport(path string, log hclog.Logger) (*reporter, error) {
-	f, err := trust.Open(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644, trust.Public)
+	f, err := trust.Open(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644, trust.Public)
 	if err != nil {
 		return nil, err
 	}
+	if err := endLine(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	return &reporter{file: f, log: log}, nil
+}
+
+// endLine ends a line that a killed process has left, so that the next one is whole.
+func endLine(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return err
+	}
+	var last [1]byte
+	if _, err = f.ReadAt(last[:], info.Size()-1); err == nil && last[0] != '\n' {
+		_, err = f.WriteString("\n")
+	}
+	return err
 }
 
 // published writes the changes of a node's claims.

@@ -147,3 +147,22 @@ func TestReportWhoseFileFailsEnds(t *testing.T) {
 	}
 	require.Nil(t, r.file)
 }
+
+// A process that was killed may have left a part of a line. The next process begins its own.
+func TestReportBeginsALineOfItsOwn(t *testing.T) {
+	path := filepath.Join(shortDir(t), "report")
+	cut := `{"kind":"lead","node":1,"memb`
+	require.NoError(t, os.WriteFile(path, []byte(cut), 0o600))
+	for range 2 {
+		r, err := openReport(path, hclog.NewNullLogger())
+		require.NoError(t, err)
+		r.published(failaware.Published{Self: failaware.Incarnation{Node: 1, Boot: 1}, Leading: true, LeadUntil: 10, Support: timed.SetOf(1)})
+		require.NoError(t, r.file.Close())
+	}
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.Split(string(b), "\n")
+	require.Len(t, lines, 4, "no line is empty but the last")
+	require.Equal(t, cut, lines[0])
+	require.True(t, json.Valid([]byte(lines[1])) && json.Valid([]byte(lines[2])))
+}
