@@ -151,11 +151,10 @@ func changeKeys(g *globals, cmd *cobra.Command, change func(*seal.Ring, *api.Key
 			return cli.Wrong("node %d has no keys: it was started without --key-file", k.Node)
 		}
 		err = seal.ChangeFile(k.File, func(r *seal.Ring) (*seal.Ring, error) { return change(r, &k) })
-		var refused *cli.ExitError
-		switch {
-		case errors.As(err, &refused):
+		if refused, ok := errors.AsType[*cli.ExitError](err); ok {
 			return refused // a peer is not ready for the change yet
-		case err != nil:
+		}
+		if err != nil {
 			return cli.WrongUsage(err)
 		}
 		if k, err = c.ReloadKeys(ctx); err != nil {

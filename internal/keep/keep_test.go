@@ -187,7 +187,9 @@ func TestTheCauseOfAFailedSnapshotIsToldOnce(t *testing.T) {
 // seldom has a large state: it is written down again when twice as much was logged since, however
 // little Least is.
 func seldom(t testing.TB) {
-	d, app, k := three(t)
+	d, _, _ := three(t)
+	app := &list{}
+	k := openWith(t, d, app, Options{Least: 1})
 	op := broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: 2, Sequence: 4}, Position: 9, Payload: bytes.Repeat([]byte("4"), 1000)}
 	operations := func() (n int) {
 		for ; len(k.Compact()) == 0; n++ {
@@ -199,8 +201,6 @@ func seldom(t testing.TB) {
 		}
 		return n
 	}
-	app = &list{}
-	k = openWith(t, d, app, Options{Least: 1})
 	operations()
 	require.NoError(t, k.perform(k.Compact()))
 	require.Equal(t, 1, operations(), "the state is small, and the operation is not")

@@ -26,10 +26,10 @@ func (k *Keeper) Snapshot(s Step) error {
 	} else {
 		w.Abandon()
 	}
-	if err != nil && !errors.Is(err, counter.err) {
-		err = errors.Join(err, counter.err) // the application need not pass on why it could not write
-	}
 	if err != nil {
+		if !errors.Is(err, counter.err) {
+			err = errors.Join(err, counter.err) // the application need not pass on why it could not write
+		}
 		return err
 	}
 	k.named, k.since, k.next = true, 0, max(k.least, 2*counter.n)

@@ -33,8 +33,8 @@ func TestFullDisk(t *testing.T) {
 		require.Empty(t, a.Disk)
 		describe(replicate.Progress{Situation: replicate.Working, Accepting: true, Unstored: timed.SetOf(2, 3)}, &a)
 		require.Equal(t, []int{2, 3}, a.Unstored)
-		require.Equal(t, "it waits for the disks of nodes {2 3}: 'failaware kv status' there says why", hindrance(&replicate.Progress{Unstored: timed.SetOf(2, 3)}))
-		require.Empty(t, hindrance(&replicate.Progress{}))
+		require.Equal(t, "it waits for the disks of nodes {2 3}: 'failaware kv status' there says why", hindrance(nil, timed.SetOf(2, 3)))
+		require.Empty(t, hindrance(nil, timed.Set{}))
 
 		waits.Full, a = nil, api.KVStatus{}
 		s.Describe(&a)

@@ -23,13 +23,13 @@ func roomText(full error) string {
 }
 
 // hindrance returns what holds the store up at its disks, or "": no room at this node, or
-// members that are not done.
-func hindrance(p *replicate.Progress) string {
+// the disks of other members.
+func hindrance(full error, unstored failaware.Set) string {
 	switch {
-	case p.Full != nil:
-		return noRoom + roomText(p.Full)
-	case !p.Unstored.Empty():
-		return fmt.Sprintf("it waits for the disks of nodes %v: 'failaware kv status' there says why", p.Unstored)
+	case full != nil:
+		return noRoom + roomText(full)
+	case !unstored.Empty():
+		return fmt.Sprintf("it waits for the disks of nodes %v: 'failaware kv status' there says why", unstored)
 	}
 	return ""
 }
@@ -56,7 +56,7 @@ func (s *Store) explain(err error) error {
 	case errors.Is(err, failaware.ErrOutcomeUnknown):
 		text := "the outcome is unknown, the command may be carried out or not: " + strings.TrimPrefix(err.Error(), "failaware: ")
 		p := s.replica.Progress()
-		if why := hindrance(&p); why != "" {
+		if why := hindrance(p.Full, p.Unstored); why != "" {
 			text += "; " + why
 		}
 		return &unavailable{text, err}
@@ -82,9 +82,7 @@ func (s *Store) explain(err error) error {
 		text = fmt.Sprintf("too few of nodes %v remember the state, and nodes %v may know more: start them, or, if they are lost for good, see 'failaware kv bootstrap --help'", view.Set, refused.Absent)
 	case replicate.Working:
 		text = "the view changes or too much waits"
-		p := s.replica.Progress()
-		p.Full = refused.Full
-		if why := hindrance(&p); why != "" {
+		if why := hindrance(refused.Full, s.replica.Progress().Unstored); why != "" {
 			text = why
 		}
 	}
