@@ -152,8 +152,12 @@ func (s *State) Due(at clocksync.Reading) bool {
 	if !Tells(&at) {
 		return false
 	}
+	now := at.Earliest()
+	if at.Timeline == s.clock.timeline {
+		now = max(now, s.clock.now)
+	}
 	for _, l := range s.leases.all() {
-		if l.timeline != at.Timeline || l.end < at.Earliest() {
+		if l.timeline != at.Timeline || l.end < now {
 			return true
 		}
 	}

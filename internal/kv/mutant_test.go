@@ -40,6 +40,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvDeletionIsEmpty":    nothingIsNoEmptyValue,
 		"KvLeaseEndsAtOnce":    leasesEndOneByOne,
 		"KvClockTurnsBack":     leasesEndByTheLatestClock,
+		"KvDueByTheReading":    leasesEndByTheLatestClock,
 		"KvHistoryHasOneMore":  historyIsBounded,
 		"KvVoidUnbounded":      fullPartsMeet,
 		"KvVoidHasOneMore":     fullPartsMeet,

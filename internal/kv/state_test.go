@@ -260,6 +260,7 @@ func leasesEndByTheLatestClock(t testing.TB) {
 	w.do(Command{Op: Tick})
 	w.now.Time -= clocksync.Time(time.Minute)
 	w.do(Command{Op: Put, Key: "a", TTL: 10 * time.Second})
+	require.True(t, w.s.Due(w.now))
 	w.do(Command{Op: Tick})
 	require.Nil(t, w.s.Get("a"))
 }
