@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/failaware/failaware/timed"
 )
 
 func TestAPacketCountsAsReceivedWhenItCameNotWhenItWasRead(t *testing.T) {
@@ -253,4 +255,24 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 		b.Wake()
 		_, _ = b.ReadBatch(in, soon())
 	}), "a wake")
+}
+
+// A reader that is woken sees the packets that are there.
+func TestAWakeHidesNoPackets(t *testing.T) { wakesHideNothing(t) }
+
+func wakesHideNothing(t testing.TB) {
+	c := listen(t, "127.0.0.1:0", Options{})
+	in := room(1)
+	for range 3 {
+		_, err := c.WriteBatch([]Packet{packetTo(c.LocalAddr(), "x")})
+		require.NoError(t, err)
+		c.Wake()
+		n, err := c.ReadBatch(in, timed.Never)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		c.Wake()
+		n, err = c.ReadBatch(in, timed.Never)
+		require.NoError(t, err)
+		require.Zero(t, n)
+	}
 }

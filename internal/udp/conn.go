@@ -133,12 +133,13 @@ func (c *Conn) Close() error {
 func (c *Conn) Stats() Stats { return c.count.stats() }
 
 // ReadBatch reads packets into pkts, and returns their number: n ≥ 1 as soon as there
-// are any, and n = 0 when the hardware clock has reached the deadline or [Conn.Wake]
-// was called. With deadline [timed.Never] it waits without end.
+// are any, and n = 0 when there are none and the hardware clock has reached the deadline
+// or [Conn.Wake] was called. With deadline [timed.Never] it waits without end.
 //
 // Packets that are already there take precedence over the deadline, so a caller whose
-// deadlines matter compares them with its clock after every call. A wake and packets at
-// the same time take turns: neither can delay the other for long.
+// deadlines matter compares them with its clock after every call. A wake hides no packets:
+// a caller that did not run for a while sees those that came in time before it finds that
+// none did. Where the system cannot read without waiting, wakes and packets take turns.
 //
 // ReadBatch replaces the buffers of pkts by memory of the Conn, which the next call
 // uses again. Packets that did not fit into pkts come with the next calls, before
@@ -160,7 +161,7 @@ func (c *Conn) read(pkts []Packet, deadline timed.Instant) (n int, err error) {
 	c.waited, c.expects = false, 0
 	defer c.signals.hasten(timed.Never)
 	if !c.yielded && c.takeWake() {
-		return 0, nil
+		return c.sock.poll(pkts)
 	}
 	c.yielded = false
 	n, err = c.sock.poll(pkts)
@@ -169,7 +170,7 @@ func (c *Conn) read(pkts []Packet, deadline timed.Instant) (n int, err error) {
 	}
 	for n == 0 && err == nil && !c.sock.quietLeft() {
 		if c.takeWake() {
-			return 0, nil
+			return c.sock.poll(pkts) // some may have come since it looked
 		}
 		now := c.sock.idle()
 		if now >= timed.Earlier(deadline, c.signals.deadline()) {

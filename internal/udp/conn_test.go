@@ -213,7 +213,7 @@ func wakesAreHeard(t testing.TB) {
 
 func TestNoWakeIsLost(t *testing.T) { wakesAreHeard(t) }
 
-func TestPacketsAndWakesTakeTurns(t *testing.T) {
+func TestWakesDelayNoPackets(t *testing.T) {
 	c := listen(t, "127.0.0.1:0", Options{})
 	var out []Packet
 	for range 8 {
@@ -222,19 +222,14 @@ func TestPacketsAndWakesTakeTurns(t *testing.T) {
 	_, err := c.WriteBatch(out)
 	require.NoError(t, err)
 	in := room(1)
-	packets, wakes := 0, 0
+	packets := 0
 	for range 16 {
 		c.Wake()
 		n, err := c.ReadBatch(in, soon())
 		require.NoError(t, err)
-		if n == 1 {
-			packets++
-		} else {
-			wakes++
-		}
+		packets += n
 	}
 	require.Equal(t, 8, packets)
-	require.Equal(t, 8, wakes)
 }
 
 func TestListenNamesTheAddressThatIsInUse(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/udp", map[string]func(testing.TB){
 		"UDPWakeUnheard":  wakesAreHeard,
+		"UDPWakeHides":    wakesHideNothing,
 		"UDPZoneDropped":  addressesStay,
 		"UDPBatchIsLater": batchesAreStamped,
 
