@@ -279,7 +279,7 @@ func states() []Campaign {
 			Play: replicated.Options{Quorum: true, Change: true}.Play, Check: 5, Test: 400, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Lasted, replicated.Leased, replicated.Begun, replicated.Changed, replicated.Declared}},
 		{Name: "state-change-lost", Purpose: "replicated state on disks that lose files, in quorums whose system is replaced",
-			Play: replicated.Options{Disks: true, Damage: true, Quorum: true, Change: true}.Play, Check: 5, Test: 200, Long: 1,
+			Play: replicated.Options{Disks: true, Damage: true, Quorum: true, Change: true}.Play, Check: 5, Test: 300, Long: 1,
 			Reach: append([]string{replicated.Begun, replicated.Changed}, losses...)},
 		{Name: "state-change-forced", Purpose: "replicated state on disks, in quorums that are lost and replaced by force",
 			Play: replicated.Options{Disks: true, Quorum: true, Change: true, Force: true}.Play, Check: 5, Test: 200, Long: 1,

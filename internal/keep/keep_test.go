@@ -206,6 +206,10 @@ func seldom(t testing.TB) {
 	require.Equal(t, 1, operations(), "the state is small, and the operation is not")
 	require.NoError(t, k.perform(k.Compact()))
 	require.Greater(t, operations(), 10)
+	require.NoError(t, k.perform(k.Compact()))
+	app = &list{}
+	k = openWith(t, d, app, Options{Least: 1})
+	require.Greater(t, operations(), 10, "a start does not change its size")
 }
 
 func TestLargeStatesAreWrittenSeldom(t *testing.T) { seldom(t) }

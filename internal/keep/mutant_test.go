@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepUnreadUnchecked": unreadDamage,
 		"KeepPlaceAhead":      keepsPayloads,
 		"KeepRewritesOften":   seldom,
+		"KeepForgetsSize":     seldom,
 		"KeepPayloadsLent":    keepsPayloads,
 		"KeepUnreadIsNone":    failedReads,
 	})

@@ -19,7 +19,8 @@ func Open(j *journal.Journal, app Application, o Options) (*Keeper, []Step, erro
 	if o.Least == 0 {
 		o.Least = leastLog
 	}
-	k := &Keeper{journal: j, app: app, named: true, number: j.Last(), least: o.Least, next: o.Least}
+	k := &Keeper{journal: j, app: app, named: true, number: j.Last(), least: o.Least}
+	k.written(0)
 	snapshot, err := k.restore()
 	if err == nil {
 		err = k.replay()
@@ -54,10 +55,12 @@ func (k *Keeper) confirm(snapshot uint64) error {
 // restore gives the application the state of the snapshot, if there is one, and returns the
 // last record that it stands for.
 func (k *Keeper) restore() (number uint64, err error) {
-	number, r, err := k.journal.Snapshot()
-	if r == nil || err != nil {
+	number, file, err := k.journal.Snapshot()
+	if file == nil || err != nil {
 		return 0, err
 	}
+	whole := counted{w: io.Discard}
+	r := io.TeeReader(file, &whole)
 	var size [4]byte
 	if _, err = io.ReadFull(r, size[:]); err == nil {
 		b := make([]byte, min(binary.BigEndian.Uint32(size[:]), 1<<20))
@@ -71,7 +74,8 @@ func (k *Keeper) restore() (number uint64, err error) {
 	if err == nil {
 		_, err = io.Copy(io.Discard, r) // checks what the application did not read
 	}
-	return number, errors.Join(err, r.Close())
+	k.written(whole.n)
+	return number, errors.Join(err, file.Close())
 }
 
 // replay has the application apply the operations since the snapshot. A replacement without

@@ -32,11 +32,16 @@ func (k *Keeper) Snapshot(s Step) error {
 		}
 		return err
 	}
-	k.named, k.since, k.next = true, 0, max(k.least, 2*counter.n)
+	k.named = true
+	k.written(counter.n)
 	return nil
 }
 
-// counted counts what is written, until the first error.
+// written notes how large the snapshot is that operations follow. The next one replaces it
+// when twice as many bytes of them are logged.
+func (k *Keeper) written(size int) { k.since, k.next = 0, max(k.least, 2*size) }
+
+// counted passes on what is written to it, and counts it. It keeps the first error.
 type counted struct {
 	w   io.Writer
 	n   int
