@@ -140,14 +140,18 @@ func (w *World) broadcastRandom(n *Node, count int) {
 	}
 }
 
-// attends lets a process handle its due timers before a new task, as the loop of a node
-// does. It reports whether the process runs.
+// attends lets a process handle the packets that wait and its due timers before a new task,
+// as the loop of a node does. If no timer is due, the caller takes the turn, which reads no
+// packets. It reports whether the process runs.
 func (w *World) attends(n *Node) bool {
 	runs := func() bool { return n.proc.Up && !n.proc.Upset && n.stalledUntil <= w.now }
 	if !runs() {
 		return false
 	}
 	if now := n.tick(w.now); n.proc.Stack.Deadline() <= now {
+		if !w.readWaiting(n) {
+			return false
+		}
 		w.after(n, now, n.proc.Stack.HandleTimeout(now, w.out[:0]))
 	}
 	return runs()

@@ -102,6 +102,9 @@ func (w *World) reply(e event) {
 	if !n.proc.Up || w.reincarnated(n) || c.boot != n.proc.Boot {
 		return // the clock that measured the query is gone
 	}
+	if !w.readWaiting(n) || c.boot != n.proc.Boot {
+		return
+	}
 	w.events++
 	now := n.tick(w.now)
 	w.mix(uint64(w.now) ^ uint64(e.node())<<56 ^ uint64(c.server)<<48)

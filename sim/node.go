@@ -252,8 +252,11 @@ func (w *World) renews(n *Node, why life.Reason) {
 
 // resign has the node give up the lead, if it has it.
 func (w *World) resign(n *Node) {
+	if !n.hasStack() || n.proc.Upset || n.stalledUntil > w.now || !w.readWaiting(n) {
+		return
+	}
 	now := n.tick(w.now)
-	if !n.hasStack() || n.proc.Upset || n.stalledUntil > w.now || !n.proc.Stack.Leads(now) {
+	if !n.proc.Stack.Leads(now) {
 		return
 	}
 	w.after(n, now, w.resigns(n, now))

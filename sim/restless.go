@@ -88,6 +88,9 @@ func (w *World) retire(e event) {
 	if w.stable || !n.hasStack() || n.proc.Upset || n.stalledUntil > w.now {
 		return
 	}
+	if !w.readWaiting(n) {
+		return
+	}
 	now := n.tick(w.now)
 	switch m := r.of(n); {
 	case m.leaves || !n.proc.Stack.Leads(now):

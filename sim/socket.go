@@ -68,6 +68,15 @@ func (w *World) readSocket(n *Node) {
 	}
 }
 
+// readWaiting hands the packets that wait for a process to it, the quiet ones too, as its
+// loop does whenever something wakes it. It reports whether the process may go on.
+func (w *World) readWaiting(n *Node) bool {
+	if len(n.socket) > 0 {
+		w.readSocket(n)
+	}
+	return n.proc.Up && !n.proc.Upset && w.readQuiet(n, n.tick(w.now))
+}
+
 // emptySocket loses the packets that wait for a process that ends.
 func (w *World) emptySocket(n *Node) {
 	w.lose(n, n.socket)

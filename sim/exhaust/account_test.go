@@ -377,7 +377,6 @@ var survivors = map[string]string{
 	"KeepalivesLate":        "the search does not look at periods",
 	"WordForHalfThePeriod":  "nodes are of a version without the leader's word",
 	"WiderThanTheOffset":    "costs accuracy only",
-	"GathersTooLate":        "no search was tried; the simulator needs 3 worlds",
 	"LateReplyUnread":       "no search was tried; the test is in package internal/stack",
 	"ResignedUninstalled":   "no search was tried; the test is in package membership",
 	"CommitWithoutMember":   "packets are not damaged",
