@@ -278,15 +278,14 @@ func (d *dialogue) resignCommand(args []datadriven.CmdArg) error {
 	if err != nil {
 		return err
 	}
-	if len(args) == 1 {
-		d.perform(p, nil, p.stack.Resign(d.now, nil))
-		return nil
+	to := timed.NoNode
+	if len(args) > 1 {
+		if to, err = d.node(args[1].Vals[0]); err != nil {
+			return err
+		}
 	}
-	to, err := d.node(args[1].Vals[0])
-	if err == nil {
-		d.perform(p, nil, p.stack.HandOver(d.now, to, nil))
-	}
-	return err
+	d.perform(p, nil, p.stack.Resign(d.now, to, nil))
+	return nil
 }
 
 // verifyCommand: verify ASKER NODE
