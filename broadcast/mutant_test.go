@@ -124,6 +124,10 @@ func TestSharesOfEachClassAreNoticed(t *testing.T) {
 	noticed(t, "BroadcastShareOfEachClass", sharesOnce)
 }
 
+func TestAWindowThatStaysIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastWindowStays", func() bool { return windowMovesOn(t) })
+}
+
 func TestEndlessAnswersAreNoticed(t *testing.T) {
 	noticed(t, "BroadcastAnswerEndlessly", answersInBounds)
 }

@@ -143,6 +143,32 @@ func TestNoSizesStarveOthers(t *testing.T) {
 	})
 }
 
+// windowMovesOn reports whether the window has room for as many messages after many others
+// as in the beginning.
+func windowMovesOn(t testing.TB) bool {
+	const window = 4 << 10
+	g := newTrio(3, Config{MaxMessages: window})
+	fits := func() (n int) {
+		for {
+			if _, err := g.cast(0, make([]byte, 1000), total); err != nil {
+				require.ErrorIs(t, err, ErrWindowFull)
+				return n
+			}
+			n++
+		}
+	}
+	first := fits()
+	for sent := first; sent < 2*window; sent += first {
+		g.run(aFewPeriods)
+		if fits() != first {
+			return false
+		}
+	}
+	return true
+}
+
+func TestTheWindowMovesOn(t *testing.T) { require.True(t, windowMovesOn(t)) }
+
 // sharesOnce reports whether the second class gets no more than its lane while the first,
 // which was never refused, has most of the share.
 func sharesOnce() bool {

@@ -184,6 +184,21 @@ func TestTheCauseOfAFailedSnapshotIsToldOnce(t *testing.T) {
 	require.NotContains(t, err.Error(), "\n")
 }
 
+// unconfirmed has the disk fail when a start writes down where its snapshot belongs: the process
+// could end before anything else is written, and then the snapshot belongs nowhere.
+func unconfirmed(t testing.TB) {
+	d, _, k := three(t)
+	require.NoError(t, k.Snapshot(Step{Number: k.Last()}))
+	j, err := journal.OpenOn(d, journal.Options{Segment: 1 << 12})
+	require.NoError(t, err)
+	broken := errors.New("broken")
+	d.FailSync(broken)
+	_, _, err = Open(j, &list{}, Options{})
+	require.ErrorIs(t, err, broken)
+}
+
+func TestAStartThatCannotWriteFails(t *testing.T) { unconfirmed(t) }
+
 // seldom has a large state: it is written down again when twice as much was logged since, however
 // little Least is.
 func seldom(t testing.TB) {
