@@ -22,7 +22,7 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 	./membership ./clocksync ./broadcast ./internal/wire ./internal/stack ./internal/admit ./internal/introduce \
 	./internal/life ./internal/replica ./internal/keep ./internal/kv ./internal/session ./internal/random ./internal/enum ./internal/fields ./internal/durable ./internal/claim \
 	./internal/svg ./internal/figure ./internal/cli \
-	./internal/shape ./internal/thirdparty ./internal/mutant ./internal/mutant/planted
+	./internal/shape ./internal/thirdparty ./internal/systems ./internal/mutant ./internal/mutant/planted
 
 # The packages whose tests repeat less with the race detector (internal/race), which makes
 # nodes in virtual time twenty times as slow. They are tested in full without it, too. A

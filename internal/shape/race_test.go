@@ -18,7 +18,7 @@ import (
 var worlds = []string{"sim", "sim/lab", "internal/clocktrial"}
 
 // static lists the packages whose tests only look at the source and start programs.
-var static = []string{"internal/shape", "internal/thirdparty", "internal/mutant/planted"}
+var static = []string{"internal/shape", "internal/thirdparty", "internal/systems", "internal/mutant/planted"}
 
 // driven lists the packages whose locks serve other users. Those of PLAIN drive them with
 // one goroutine, and their own tests run with the race detector.
