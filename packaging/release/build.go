@@ -58,9 +58,17 @@ func (r *release) binary(t target) string {
 func (r *release) compile(ctx context.Context, t target, pkg, to string) error {
 	const cli = "github.com/failaware/failaware/internal/cli"
 	flags := fmt.Sprintf("-s -w -buildid= -X '%s.release=%s' -X '%s.commit=%s'", cli, r.version, cli, r.commit)
-	env := []string{"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=" + jobs()}
-	_, err := r.outputWith(ctx, env, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "nethttpomithttp2,tcell_minimal", "-ldflags", flags, "-o", to, pkg)
+	env := append(settings(), "GOOS="+t.os, "GOARCH="+t.arch)
+	_, err := r.outputWith(ctx, env, "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags, "-ldflags", flags, "-o", to, pkg)
 	return err
+}
+
+// tags are those of a small program.
+const tags = "nethttpomithttp2,tcell_minimal"
+
+// settings are the variables of the go command that change what it compiles.
+func settings() []string {
+	return []string{"CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=" + jobs()}
 }
 
 // jobs keeps of GOFLAGS how many compilers run at a time, which changes no program.
@@ -72,11 +80,11 @@ func jobs() string {
 }
 
 // writeManual writes the man pages and the completions, by a program with the tag
-// manual.
+// manual. It is compiled as the others are, so that a release for this machine compiles
+// its packages once.
 func (r *release) writeManual(ctx context.Context) error {
 	tool := filepath.Join(r.work, "manual-tool", "failaware")
-	env := []string{"CGO_ENABLED=0", "GOFLAGS=" + jobs()}
-	if _, err := r.outputWith(ctx, env, "go", "build", "-buildvcs=false", "-tags", "manual", "-o", tool, "./cmd/failaware"); err != nil {
+	if _, err := r.outputWith(ctx, settings(), "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags+",manual", "-o", tool, "./cmd/failaware"); err != nil {
 		return err
 	}
 	if _, err := r.output(ctx, tool, "manual", filepath.Join(r.work, "man"), r.version); err != nil {
