@@ -38,7 +38,7 @@ func TestYieldEndsWhenAnotherLeads(t *testing.T) { yieldEnds(t) }
 
 func yieldEnds(t testing.TB) {
 	e, now := leadingAlone()
-	e.Yield(now, timed.NoNode, nil)
+	e.Yield(now, nil)
 	var st State
 	e.FillState(now, &st)
 	require.False(t, st.Contender)
@@ -61,12 +61,12 @@ func namedOnce(t testing.TB) {
 		t.Fatalf("no release in %v", out)
 		return 0
 	}
-	require.Equal(t, timed.NodeID(3), released(e.Yield(now, 3, nil)))
+	require.Equal(t, timed.NodeID(3), released(e.HandOver(now, 3, nil)))
 	for !e.Leads(now) {
 		now = deadline(e, timed.Set{})
 		timeout(e, now, timed.Set{})
 	}
-	require.Equal(t, timed.NoNode, released(e.Yield(now, timed.NoNode, nil)))
+	require.Equal(t, timed.NoNode, released(e.Yield(now, nil)))
 }
 
 // A node whose peers give votes that are too short for its settings says so once, asks
@@ -187,7 +187,7 @@ func longestLease(t testing.TB) {
 	long := now.Add(50 * time.Millisecond)
 	e.NoteGrant(long)
 	e.NoteGrant(now.Add(10 * time.Millisecond))
-	e.Yield(now, timed.NoNode, nil)
+	e.Yield(now, nil)
 	require.True(t, e.Releasing())
 	timeout(e, long-1, timed.SetOf(1))
 	require.True(t, e.Releasing())

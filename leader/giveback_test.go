@@ -51,27 +51,22 @@ func releaseOfTheOldLead(t testing.TB) {
 	require.Equal(t, e.cfg.Self, to, "the round rests on this vote")
 }
 
-// A lead that ends otherwise than in favour of a node names no successor, even if an earlier
+// A lead that ends for another reason than a handover names no successor, even if an earlier
 // one has named one and its votes were not given back yet.
 func TestASuccessorIsOfOneLead(t *testing.T) { successorOfOneLead(t) }
 
 func successorOfOneLead(t testing.TB) {
-	for _, end := range []func(*Election, timed.Instant) []Effect{
-		func(e *Election, now timed.Instant) []Effect { return e.Abdicate(now, Outranked, nil) },
-		func(e *Election, now timed.Instant) []Effect { return e.Yield(now, timed.NoNode, nil) },
-	} {
-		e, now := leadingAlone()
-		e.NoteGrant(now.Add(time.Second))
-		require.Empty(t, releases(e.Yield(now, 7, nil)))
-		e.RequestSoon()
-		now = now.Add(time.Millisecond)
-		timeout(e, now, timed.Set{})
-		require.True(t, e.Leads(now))
-		e.NoteGrantsDropped()
-		rs := releases(end(e, now))
-		require.Len(t, rs, 1)
-		require.Equal(t, timed.NoNode, rs[0].Peer)
-	}
+	e, now := leadingAlone()
+	e.NoteGrant(now.Add(time.Second))
+	require.Empty(t, releases(e.HandOver(now, 7, nil)))
+	e.RequestSoon()
+	now = now.Add(time.Millisecond)
+	timeout(e, now, timed.Set{})
+	require.True(t, e.Leads(now))
+	e.NoteGrantsDropped()
+	rs := releases(e.Abdicate(now, Outranked, nil))
+	require.Len(t, rs, 1)
+	require.Equal(t, timed.NoNode, rs[0].Peer)
 }
 
 // What an incarnation said of its quorum system says nothing of the next one.

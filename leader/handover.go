@@ -26,6 +26,16 @@ package leader
 
 import "github.com/failaware/failaware/timed"
 
+// HandOver gives up the lead in favour of a peer. It is [Election.Yield], and the
+// release of the votes names the peer. If that peer does not take over, the best
+// contender leads, as after any other resignation.
+func (e *Election) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []Effect {
+	if e.leading || e.open {
+		e.successor = to
+	}
+	return e.Yield(now, out)
+}
+
 // Heir returns the node that may take the votes over before the view leases that rest on
 // them have run out, or NoNode: the named successor, or else the best contender.
 func (e *Election) Heir(now timed.Instant) timed.NodeID {

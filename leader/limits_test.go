@@ -112,7 +112,7 @@ func TestALeaseEndsAtItsEnd(t *testing.T) { leaseEndsAtItsEnd(t) }
 func yieldHasAnEnd(t testing.TB) {
 	e, alive, now := readyVoter()
 	e.SetAlive(now, alive)
-	e.Yield(now, timed.NoNode, nil)
+	e.Yield(now, nil)
 	tm := timed.LAN()
 	require.GreaterOrEqual(t, e.yieldUntil, now.Add(tm.LockTime+2*tm.Period()), "votes for this node end, and one round may be lost")
 	var st State
@@ -235,7 +235,7 @@ func TestANodeSaysThatItLeadsWhileItLeads(t *testing.T) { saysWhatIsTrue(t) }
 // A node that has yielded and is alone asks for votes as the contender that it is again.
 func asksAsContender(t testing.TB) {
 	e, now := leadingAlone()
-	e.Yield(now+1, timed.NoNode, nil)
+	e.Yield(now+1, nil)
 	var st State
 	e.FillState(now+1, &st)
 	require.False(t, st.Contender)

@@ -75,14 +75,10 @@ func (e *Election) Abdicate(now timed.Instant, why Reason, out []Effect) []Effec
 	return e.release(now, why, e.cfg.Self.Node, out)
 }
 
-// Yield gives up the lead in favour of a peer, or of the best contender if to is
-// NoNode, who also leads if the peer does not take over. This node is not a contender
+// Yield gives up the lead in favour of another node. This node is not a contender
 // until another leads or could have taken over.
-func (e *Election) Yield(now timed.Instant, to timed.NodeID, out []Effect) []Effect {
+func (e *Election) Yield(now timed.Instant, out []Effect) []Effect {
 	e.endNamed()
-	if e.leading || e.open {
-		e.successor = to
-	}
 	e.yields, e.topValid = true, false
 	e.yieldUntil = now.Add(e.yieldTime())
 	return e.Abdicate(now, Resigned, out)

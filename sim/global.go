@@ -141,9 +141,8 @@ func (w *World) verifies(n *Node) {
 
 // resigns has a leader give up its lead, mostly in favour of a named successor.
 func (w *World) resigns(n *Node, now timed.Instant) []stack.Effect {
-	to := timed.NoNode
 	if g := w.global; g != nil && g.rand.Chance(namedResigns) {
-		to = timed.NodeID(1 + g.rand.Below(int64(w.opt.Nodes)))
+		return n.proc.Stack.HandOver(now, timed.NodeID(1+g.rand.Below(int64(w.opt.Nodes))), w.out[:0])
 	}
-	return n.proc.Stack.Resign(now, to, w.out[:0])
+	return n.proc.Stack.Resign(now, w.out[:0])
 }

@@ -27,7 +27,7 @@ func namedSuccessor(seed uint64, opt Options) error {
 			continue
 		}
 		now := w.nodes[from].tick(w.now)
-		w.after(w.nodes[from], now, w.nodes[from].proc.Stack.Resign(now, to, w.out[:0]))
+		w.after(w.nodes[from], now, w.nodes[from].proc.Stack.HandOver(now, to, w.out[:0]))
 		limit := w.now + int64(w.bounds.Elect)
 		for w.now < limit && w.step() && w.leaderOf(w.all()) != int(to)-1 {
 			for i := range w.nodes {
@@ -83,10 +83,11 @@ func TestHandOverInMessageTimes(t *testing.T) {
 			require.GreaterOrEqual(t, from, 0)
 			n, to := w.nodes[from], timed.NodeID(1+(from+1+i%4)%5)
 			now, began := n.tick(w.now), w.now
-			if !c.named {
-				to = timed.NoNode
+			if c.named {
+				w.after(n, now, n.proc.Stack.HandOver(now, to, w.out[:0]))
+			} else {
+				w.after(n, now, n.proc.Stack.Resign(now, w.out[:0]))
 			}
-			w.after(n, now, n.proc.Stack.Resign(now, to, w.out[:0]))
 			require.False(t, w.check.Leads(from))
 			for w.step() {
 				if by := w.leaderOf(w.all()); by >= 0 {

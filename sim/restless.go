@@ -97,12 +97,11 @@ func (w *World) retire(e event) {
 	case n.proc.Index < w.opt.Nodes && r.rand.Chance(leavingMoments):
 		m.leaves = true
 		w.after(n, now, n.proc.Stack.Leave(now, w.out[:0]))
+	case r.rand.Chance(namingRestless):
+		to := timed.NodeID(1 + r.rand.Below(int64(w.opt.Nodes)))
+		w.after(n, now, n.proc.Stack.HandOver(now, to, w.out[:0]))
 	default:
-		to := timed.NoNode
-		if r.rand.Chance(namingRestless) {
-			to = timed.NodeID(1 + r.rand.Below(int64(w.opt.Nodes)))
-		}
-		w.after(n, now, n.proc.Stack.Resign(now, to, w.out[:0]))
+		w.after(n, now, n.proc.Stack.Resign(now, w.out[:0]))
 	}
 }
 

@@ -13,15 +13,20 @@ import (
 // resign is the command of [Loop.Resign].
 func (d *driver) resign(to timed.NodeID, reply func(error)) {
 	now := d.clock.now
-	switch {
-	case d.stack == nil || !d.stack.Leads(now):
+	if d.stack == nil || !d.stack.Leads(now) {
 		reply(ErrNotLeader)
-	case to != timed.NoNode && !d.routes.known.Has(to):
-		reply(ErrUnknownPeer)
-	default:
-		d.perform(d.stack.Resign(now, to, d.effects[:0]))
-		d.report.after(func() { reply(nil) })
+		return
 	}
+	switch {
+	case to == timed.NoNode:
+		d.perform(d.stack.Resign(now, d.effects[:0]))
+	case !d.routes.known.Has(to):
+		reply(ErrUnknownPeer)
+		return
+	default:
+		d.perform(d.stack.HandOver(now, to, d.effects[:0]))
+	}
+	d.report.after(func() { reply(nil) })
 }
 
 // Hold is a promise that no other node leads before Until.

@@ -6,11 +6,20 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Resign gives up the lead in favour of a peer, or of the next contender if to is NoNode.
-// The node stays, and is not a contender until another node leads or could have taken over.
-func (s *Stack) Resign(now timed.Instant, to timed.NodeID, out []Effect) []Effect {
+// Resign gives up the lead in favour of the next contender. The node stays, and is not a
+// contender until another node leads or could have taken over.
+func (s *Stack) Resign(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
-	s.electionOut = s.election.Yield(now, to, s.electionOut[:0])
+	s.electionOut = s.election.Yield(now, s.electionOut[:0])
+	s.performElection(now, s.electionOut)
+	s.outbox.keepalives = s.datagrams.Peers() // so that all learn at once that this node is not a contender
+	return s.end(now)
+}
+
+// HandOver gives up the lead as Resign does, in favour of a peer.
+func (s *Stack) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []Effect {
+	s.begin(now, out)
+	s.electionOut = s.election.HandOver(now, to, s.electionOut[:0])
 	s.performElection(now, s.electionOut)
 	s.outbox.keepalives = s.datagrams.Peers() // so that all learn at once that this node is not a contender
 	return s.end(now)

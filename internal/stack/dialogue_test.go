@@ -278,14 +278,15 @@ func (d *dialogue) resignCommand(args []datadriven.CmdArg) error {
 	if err != nil {
 		return err
 	}
-	to := timed.NoNode
-	if len(args) > 1 {
-		if to, err = d.node(args[1].Vals[0]); err != nil {
-			return err
-		}
+	if len(args) == 1 {
+		d.perform(p, nil, p.stack.Resign(d.now, nil))
+		return nil
 	}
-	d.perform(p, nil, p.stack.Resign(d.now, to, nil))
-	return nil
+	to, err := d.node(args[1].Vals[0])
+	if err == nil {
+		d.perform(p, nil, p.stack.HandOver(d.now, to, nil))
+	}
+	return err
 }
 
 // verifyCommand: verify ASKER NODE

@@ -47,7 +47,7 @@ func olderBuilds(t testing.TB) {
 		w.pass(500 * time.Millisecond)
 		require.True(t, w.nodes[0].Election().Leads(w.now))
 		began := w.now
-		w.perform(0, w.nodes[0].Resign(w.now, 2, nil))
+		w.perform(0, w.nodes[0].HandOver(w.now, 2, nil))
 		told := false
 		for i, b := range w.flight {
 			require.NoError(t, w.dec.Decode(b, &w.packet))

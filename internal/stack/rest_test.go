@@ -74,7 +74,7 @@ func quietTellsNothing(t testing.TB) {
 		c.step(nil)
 		look()
 	}
-	c.take(lead.Resign(c.now, timed.NoNode, nil))
+	c.take(lead.Resign(c.now, nil))
 	for range 400 {
 		c.step(nil)
 		look()

@@ -22,7 +22,8 @@ func TestEveryHandlerBeginsATurn(t *testing.T) {
 	s, p := c.leader(), &wire.Packet{}
 	for name, handle := range map[string]func(timed.Instant, []Effect) []Effect{
 		"HandleSample":  func(now timed.Instant, out []Effect) []Effect { return s.HandleSample(now, &clocksync.Sample{}, out) },
-		"Resign":        func(now timed.Instant, out []Effect) []Effect { return s.Resign(now, 2, out) },
+		"Resign":        s.Resign,
+		"HandOver":      func(now timed.Instant, out []Effect) []Effect { return s.HandOver(now, 2, out) },
 		"Leave":         s.Leave,
 		"LeaveForGood":  s.LeaveForGood,
 		"SendKeepalive": func(now timed.Instant, out []Effect) []Effect { return s.SendKeepalive(now, 2, out) },

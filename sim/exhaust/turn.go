@@ -52,7 +52,7 @@ func (t *turns) perform(f *message) {
 func (t *turns) resign() {
 	now := t.w.show(t.m.self, t.tick)
 	before := t.m.st.Clock().Read(now)
-	t.took(before, t.m.st.Resign(now, timed.NoNode, t.w.out[:0]))
+	t.took(before, t.m.st.Resign(now, t.w.out[:0]))
 }
 
 // took takes the effects of a turn.
