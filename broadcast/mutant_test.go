@@ -51,6 +51,11 @@ func TestPromiseUnsentIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastPromiseUnsent", promiseHolds)
 }
 
+// Campaigns have few pauses that are long enough.
+func TestAReplacedPromiseIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastPromiseReplaced", func() bool { return pauseCutsNothing(t) })
+}
+
 func TestAMissingPieceIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastPieceMissing", missingPieceHoldsUp)
 }

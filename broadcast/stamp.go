@@ -68,10 +68,21 @@ func (s *Service) promiseNow(reading clocksync.Reading) clocksync.Time {
 	return s.floor
 }
 
-// notePromise takes the promise in a member's header.
+// notePromise takes the promise in a member's header. One that holds already outlives a
+// later one, which holds only when the messages before it are ordered: after a pause it may
+// be the only one that is not old.
 func (m *member) notePromise(floor clocksync.Time, tail uint64) {
 	if floor > m.promise {
+		m.usePromise()
 		m.promise, m.promiseTail = floor, tail
+	}
+}
+
+// usePromise makes the last promise usable once it holds for all messages that are not
+// ordered.
+func (m *member) usePromise() {
+	if m.stream(ClassOrdered).ordered >= m.promiseTail {
+		m.usable = max(m.usable, m.promise)
 	}
 }
 
@@ -81,9 +92,7 @@ func (s *Service) floorOf() clocksync.Time {
 	least := MaxTime
 	for i := range s.members {
 		m := &s.members[i]
-		if m.stream(ClassOrdered).ordered >= m.promiseTail {
-			m.usable = max(m.usable, m.promise)
-		}
+		m.usePromise()
 		least = min(least, m.usable)
 	}
 	return least

@@ -232,3 +232,32 @@ func waitsAtTheFloor() bool {
 }
 
 func TestATimedMessageWaitsForItsEquals(t *testing.T) { require.True(t, waitsAtTheFloor()) }
+
+// pauseCutsNothing has a member of a group at rest broadcast a Timed message in a packet of
+// its own, ahead of another message, whose packet is lost.
+func pauseCutsNothing(t testing.TB) bool {
+	g := newTrio(3, Config{PacketBytes: MinPacketBytes})
+	g.keep = true
+	if g.timedSoon(1, aFewPeriods) > 0 {
+		return false
+	}
+	g.run(3 * g.nodes[0].leeway())
+	lost := 0
+	g.drop = func(_, _ int, p *Packet) bool {
+		if lost < 2 && len(p.Runs) > 0 && p.Runs[0].Options.Order == TotalOrder {
+			lost++
+			return true
+		}
+		return false
+	}
+	at := clocksync.Time(g.now)
+	for _, order := range []Order{TimedOrder, TotalOrder} {
+		_, err := g.cast(1, make([]byte, MinPacketBytes), Options{order, WeakAtomicity})
+		require.NoError(t, err)
+	}
+	g.run(aFewPeriods)
+	d := g.delivered[0]
+	return lost == 2 && len(d) == 5 && d[3].Stamp == at && !slices.ContainsFunc(g.effects, func(e Effect) bool { return e.Kind == Ahead })
+}
+
+func TestAPauseCutsNoStamps(t *testing.T) { require.True(t, pauseCutsNothing(t)) }
