@@ -26,7 +26,7 @@ func (s *Service) NoteHeardIndirectly(since timed.Instant, from timed.Incarnatio
 	if !c.hasFast || !c.hears { // after a fault, too, until the next fast packet
 		return
 	}
-	if since.Sub(c.lastDirect) > s.indirect+t.Expires {
+	if since.Sub(c.lastDirect) > s.word {
 		return
 	}
 	c.lastFast = timed.Later(c.lastFast, since)

@@ -29,7 +29,7 @@ func TestIndirectMessagesExtendAliveness(t *testing.T) {
 	tm := timed.LAN()
 	require.True(t, s.Alive(now).Has(2))
 	last := now
-	for since := now; since <= now.Add(tm.IndirectPeriod()+tm.Expires); since = since.Add(tm.Expires / 2) {
+	for since := now; since <= now.Add(tm.WordLasts()); since = since.Add(tm.Expires / 2) {
 		s.NoteHeardIndirectly(since, peer)
 		last = since
 	}
@@ -41,7 +41,7 @@ func TestIndirectMessagesExtendAliveness(t *testing.T) {
 	require.Equal(t, last, h.Echo.Heard, "the echo reports it")
 	s.NoteHeardIndirectly(last.Add(1), timed.Incarnation{Node: 2, Boot: 21})
 	s.NoteHeardIndirectly(last.Add(1), timed.Incarnation{Node: 3, Boot: 20})
-	s.NoteHeardIndirectly(now.Add(tm.IndirectPeriod()+tm.Expires+1), peer)
+	s.NoteHeardIndirectly(now.Add(tm.WordLasts()+1), peer)
 	require.False(t, s.Alive(last.Add(tm.Expires)).Has(2),
 		"it ends without a direct packet; another incarnation and an unknown node do not extend it")
 	require.False(t, s.Alive(last).Has(3))

@@ -18,6 +18,7 @@ type Service struct {
 	cfg        Config
 	leastDelay time.Duration // MinDelay on the slowest clock
 	indirect   time.Duration // IndirectPeriod
+	word       time.Duration // WordLasts
 	ready      bool
 	peers      [timed.MaxNodes + 1]*peer
 	known      timed.Set // the ids that have an entry in peers
@@ -32,7 +33,7 @@ type Service struct {
 // New returns the service of one incarnation, which starts at now and is not ready.
 func New(cfg Config, now timed.Instant) *Service {
 	return &Service{cfg: cfg, leastDelay: cfg.Timing.MaxDrift.Lower(cfg.Timing.MinDelay), indirect: cfg.Timing.IndirectPeriod(),
-		nextExpiry: timed.Never, nextKeepalive: now, duplicate: duplicate{self: cfg.Self.Boot}}
+		word: cfg.Timing.WordLasts(), nextExpiry: timed.Never, nextKeepalive: now, duplicate: duplicate{self: cfg.Self.Boot}}
 }
 
 // AddPeer makes a peer known, so that keepalives go to it.

@@ -150,7 +150,7 @@ func (e *Election) noteHops(now timed.Instant) {
 func (e *Election) noteSilent(now timed.Instant, asked timed.Set) {
 	if silent := asked.Minus(e.replies).Minus(e.refusals); !silent.Empty() {
 		e.collated.silent = e.collated.silent.Union(silent)
-		e.collated.until = now.Add(e.cfg.Timing.IndirectPeriod() + 2*e.cfg.Timing.Expires)
+		e.collated.until = now.Add(e.cfg.Timing.WordLasts() + e.cfg.Timing.Expires)
 	}
 }
 

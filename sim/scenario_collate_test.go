@@ -113,7 +113,7 @@ func cutFromTheLeader(seed uint64, opt Options) error {
 			g.links[n.proc.Index][g.head.proc.Index].cut = true
 			t := &g.opt.Timing
 			gone := func() bool { return !g.head.proc.Stack.Datagram().Alive(g.head.tick(g.now)).Has(n.proc.ID) }
-			limit := t.MaxDrift.Upper(t.IndirectPeriod()+2*t.Expires) + 2*t.FastThreshold
+			limit := t.MaxDrift.Upper(t.WordLasts()+t.Expires) + 2*t.FastThreshold
 			if !g.until(limit, gone) {
 				return g.outcome("node %d is alive for its leader after %v, which hears it by way of others only", n.proc.ID, limit)
 			}

@@ -23,6 +23,17 @@ func (t Timing) IndirectPeriod() time.Duration {
 	return max(t.KeepalivePeriod, min(most, t.KeepalivePeriod+older))
 }
 
+// WordLasts returns for how long after a peer's last direct packet the word of others counts.
+// A word extends the peer's life by Expires, and the latest that counts may be a VouchedPeriod
+// old. So the peer lives for two periods of direct packets at least, and the loss of one
+// such packet ends nothing. A link that fails one way shows within an IndirectPeriod and an
+// Expires after that, which the upper limit keeps within 2·IndirectPeriod + 4·Expires.
+func (t Timing) WordLasts() time.Duration {
+	period := t.IndirectPeriod()
+	two := t.MaxDrift.Upper(2*(period+t.SchedulingDelay)) + t.FastThreshold
+	return max(period+t.Expires, min(two+t.VouchedPeriod()-t.Expires, period+3*t.Expires))
+}
+
 // VouchedPeriod returns how old a leader's word for its members may be so that they count on
 // the next one: a period of requests, and the way of the request. If it is older an answer is
 // missing, and the members send to each other directly.

@@ -34,3 +34,16 @@ func TestVouchedPeriodCoversATimelyLeader(t *testing.T) {
 		require.Less(t, p.VouchedPeriod(), oldest+p.FastThreshold, name)
 	}
 }
+
+// The loss of one direct packet ends nothing: the next one comes while words still count. A
+// link that fails one way shows all the same.
+func TestWordsOutlastALostPacket(t *testing.T) {
+	for _, name := range Presets() {
+		p, err := Preset(name)
+		require.NoError(t, err)
+		next := 2*(p.IndirectPeriod()+p.SchedulingDelay) + p.OneWayTimeout
+		require.Greater(t, p.WordLasts()+p.Expires-p.VouchedPeriod(), next, name)
+		require.GreaterOrEqual(t, p.WordLasts(), p.IndirectPeriod()+p.Expires, name)
+		require.LessOrEqual(t, p.WordLasts(), p.IndirectPeriod()+3*p.Expires, name)
+	}
+}
