@@ -268,6 +268,18 @@ func (s *Service) updateMarks() {
 	}
 }
 
+// Resting returns how many messages or fragments of the view's members, and how many
+// decisions, this node keeps. Both are 0 when the group has come to rest.
+func (s *Service) Resting() (messages, decisions uint64) {
+	for i := range s.members {
+		for c := range classes {
+			st := s.members[i].stream(c)
+			messages += st.top - st.floor
+		}
+	}
+	return messages, s.known - s.released
+}
+
 // Holds reports whether this node holds a message, or has held it and dropped it when it
 // was no longer needed.
 func (s *Service) Holds(id ID) bool {

@@ -15,7 +15,7 @@ import (
 // whether the bounds are kept, no fault begins.
 func (w *World) beginFault(i int32) {
 	f := &w.faults[i]
-	if w.stable {
+	if w.stable && f.Kind != fault.Lose {
 		return
 	}
 	w.changes++
@@ -76,6 +76,9 @@ func (w *World) effect(i int32, f *fault.Fault) (lasts bool) {
 		return false
 	case fault.SlowConsumer:
 		w.node(f.Node).slowConsumer = true
+	case fault.Lose:
+		w.losing = append(w.losing, losing{*f, w.endOf(f)})
+		return false
 	case fault.Resign:
 		w.resign(w.node(f.Node))
 		return false

@@ -82,6 +82,10 @@ func (w *World) carry(n *Node, slot int32, to int) {
 	l := &w.links[n.proc.Index][to]
 	f := w.slots[slot]
 	delay, ok := l.draw(w, f)
+	if len(w.losing) > 0 && w.loses(n, to, &f.packet) {
+		w.count.Lost++
+		ok = false
+	}
 	if ok && l.odd {
 		ok = w.tamper(&l.rare, slot, to, w.now+delay)
 	}

@@ -40,6 +40,7 @@ type World struct {
 	planned  int           // how many are of the schedule
 	next     int           // the next of them
 	running  []int32       // the faults under way
+	losing   []losing      // those that wait for the packet that they lose
 	stable   bool          // one of them is Heal
 
 	events  uint64
@@ -91,7 +92,8 @@ func newWorldOf(seed uint64, opt Options, s fault.Schedule) *World {
 		net: random.New(seed, random.Network), proc: random.New(seed, random.Processes),
 		clocks: random.New(seed, random.Clocks), boots: random.New(seed, random.Boots), chaos: random.New(seed, random.Faults), settings: newSettings(seed)}
 	w.bounds, _ = w.opt.slowest().Validate()
-	w.check.Reset(check.Config{Nodes: opt.Nodes, Timing: opt.Timing, Bounds: w.bounds, Servers: s.Servers, Resolution: int64(opt.Resolution), Readers: seed%readersEvery == 0, Start: origin, Violated: w.violated}, origin)
+	single := opt.Calm && slices.ContainsFunc(s.Faults, func(f fault.Fault) bool { return f.Kind == fault.Lose })
+	w.check.Reset(check.Config{Nodes: opt.Nodes, Single: single, Timing: opt.Timing, Bounds: w.bounds, Servers: s.Servers, Resolution: int64(opt.Resolution), Readers: seed%readersEvery == 0, Start: origin, Violated: w.violated}, origin)
 	if w.global = newGlobally(seed, &opt); w.global != nil {
 		w.check.FollowGlobal(w.global.system, w.global.counts)
 	}

@@ -15,7 +15,7 @@ import (
 // Table returns the campaigns. A name describes the main trait of the worlds, and the
 // differences from the usual: five nodes, mode available, rank stable, preset lan.
 func Table() []Campaign {
-	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), quorums(), epochs(), uneven(), restless(), coarse(), changes(), states())
+	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), lost(), quorums(), epochs(), uneven(), restless(), coarse(), changes(), states())
 }
 
 // Roughness of the worlds.
@@ -142,6 +142,13 @@ func broadcasts() []Campaign {
 		{Name: "broadcast-wrong-walls", Purpose: "wall clocks that are hours apart", Options: sim.Options{Broadcast: walls, Roughness: moderate},
 			Check: 5, Test: 100, Rare: seldom},
 	}
+}
+
+// lost returns the campaign of still worlds in which single packets are lost.
+func lost() []Campaign {
+	return []Campaign{{Name: "lost", Purpose: "still worlds that lose single packets", Vary: varyLost, Check: 40, Test: 100, Long: 4,
+		Reach: sim.Lost(fault.Keepalive, fault.Renewal, fault.Vote, fault.Refusal, fault.Collated, fault.Proposal, fault.Committed, fault.Release, fault.Dropped,
+			fault.Question, fault.Answer, fault.Messages)}}
 }
 
 // quorums returns the campaigns with global leaders.

@@ -35,6 +35,7 @@ const (
 	ClassSlowConsumer // only with a broadcast
 	ClassDamage       // never in random schedules
 	ClassUnlist       // neither
+	ClassLose         // neither
 	classEnd
 )
 
@@ -44,7 +45,7 @@ const Classes = int(classEnd)
 var classNames = [Classes]string{"loss", "late", "reordering", "duplication", "replay", "asymmetry", "clog",
 	"one-way", "flapping", "split", "corruption", "forgery", "socket", "slow process", "stall", "suspend",
 	"crash", "crash of all", "rival", "clone", "resign", "wander", "broken clock", "heal", "burst", "slow consumer",
-	"damage", "unlisted peer"}
+	"damage", "unlisted peer", "lost packet"}
 
 // String returns the name of the class.
 func (c Class) String() string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type Fault struct {
 	Rate   float64       `json:"rate,omitempty"`
 	Extra  time.Duration `json:"extra,omitzero"`
 	Size   int           `json:"size,omitempty"`
+	What   Content       `json:"what,omitempty"`
 	For    time.Duration `json:"for,omitzero"` // the time after which it ends; 0: when the world heals
 }
 
@@ -59,6 +61,9 @@ func (f *Fault) Validate(nodes int) error {
 	}
 	if err := f.validateRate(&k); err != nil {
 		return err
+	}
+	if k.what && !slices.Contains(Contents, f.What) {
+		return fmt.Errorf("fault: %s: there is no packet of %q to lose", f.Kind, f.What)
 	}
 	switch {
 	case f.Kind == Flap && f.Extra < 2:
@@ -143,6 +148,9 @@ func (f Fault) Label() string {
 	}
 	if k.extra && f.Extra != 0 {
 		fmt.Fprintf(&b, " %v", f.Extra)
+	}
+	if k.what {
+		fmt.Fprintf(&b, " %s", f.What)
 	}
 	if k.size && f.Size > 0 {
 		fmt.Fprintf(&b, " size %d", f.Size)

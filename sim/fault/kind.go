@@ -58,6 +58,9 @@ const (
 	// Unlist takes Peer off the list of peers of Node until the fault ends: Node forgets it,
 	// sends it nothing, and drops its packets. No random schedule has it.
 	Unlist Kind = "unlist"
+	// Lose loses one packet that says What: the first one after Size others. It strikes in
+	// stable periods too, until For has passed. No random schedule has it.
+	Lose Kind = "lose"
 )
 
 // Faults of processes and machines. Node names the process.
@@ -115,8 +118,8 @@ const Heal Kind = "heal"
 
 // kind has the class of a kind of fault, and the fields that count.
 type kind struct {
-	class                                 Class
-	link, node, blocks, rate, extra, size bool
+	class                                       Class
+	link, node, blocks, rate, extra, size, what bool
 }
 
 var kinds = map[Kind]kind{
@@ -141,6 +144,7 @@ var kinds = map[Kind]kind{
 	Forge:        {class: ClassForge, link: true, rate: true},
 	Foreign:      {class: ClassForge, link: true, rate: true},
 	Unlist:       {class: ClassUnlist, link: true},
+	Lose:         {class: ClassLose, link: true, size: true, what: true},
 	SocketError:  {class: ClassSocket, node: true, rate: true},
 	SlowProcess:  {class: ClassSlowProcess, node: true, extra: true},
 	Stall:        {class: ClassStall, node: true},

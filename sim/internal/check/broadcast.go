@@ -23,6 +23,7 @@ type Broadcasts struct {
 	// each view that has begun since it took anything.
 	limit  [2]int
 	Count  int           // messages broadcast
+	latest int64         // when the latest of them was
 	quorum quorum.System // nil: messages are ordered in every view
 	drift  timed.Drift
 
@@ -126,7 +127,7 @@ func (c *Broadcasts) Broadcast(inc timed.Incarnation, id broadcast.ID, payload [
 	}
 	n := c.nodes[inc]
 	m := &sentMessage{Payload: bytes.Clone(payload), opt: opt, At: at, timeline: timeline, first: n.own[id.Class] + 1}
-	c.Sent[id], c.Count = m, c.Count+1
+	c.Sent[id], c.Count, c.latest = m, c.Count+1, at
 	n.mine, n.own[id.Class] = append(n.mine, id), id.Sequence
 	return m
 }

@@ -20,6 +20,9 @@ type broadcastLiveness struct {
 	view  int64 // the time by which all hold one view
 	due   []dueMessage
 	Worst time.Duration
+
+	retry int64        // the longest time that a delivery may take in a calm world that loses one packet
+	soon  []dueMessage // by that bound
 }
 
 // dueMessage is a message that must have its outcome at a time; with all, it must
@@ -37,8 +40,9 @@ const initialSpread = 40 * time.Millisecond
 // init computes the bound.
 func (l *broadcastLiveness) init(k *Broadcasts, t *fault.Traffic, duration time.Duration) {
 	l.k = k
-	l.spell = int64(DeliveryBound(k.of.Timing, k.of.Nodes, slices.ContainsFunc(t.Mix,
-		func(o broadcast.Options) bool { return o.Order == broadcast.TimedOrder })))
+	timed := slices.ContainsFunc(t.Mix, func(o broadcast.Options) bool { return o.Order == broadcast.TimedOrder })
+	l.spell = int64(DeliveryBound(k.of.Timing, k.of.Nodes, timed))
+	l.retry = int64(retryBound(&k.of.Timing, timed))
 	if t.WrongWalls > 0 { // messages of other views may be stamped far ahead
 		l.spell += 2 * int64(k.of.Timing.Expires)
 	}
@@ -68,10 +72,32 @@ func DeliveryBound(t timed.Timing, nodes int, timedToo bool) time.Duration {
 	return d
 }
 
+// retryBound returns the true time within which a broadcast reaches all members of a calm
+// world that loses one packet.
+//
+// What is lost shows with the next packet of its sender, at most a keepalive period later. The
+// receiver waits for the time of a packet, asks, and gets the answer. Beside these four
+// hops, the message takes one to the decider, and the acknowledgements another one. A timed
+// message waits for the promises of all members, which come with keepalives.
+func retryBound(t *timed.Timing, timedToo bool) time.Duration {
+	d := t.KeepalivePeriod + 6*(t.OneWayTimeout+t.SchedulingDelay)
+	if timedToo {
+		d += t.KeepalivePeriod
+	}
+	return t.MaxDrift.Wait(d)
+}
+
+// loses puts off the times of the messages that are under way when a packet is lost.
+func (l *broadcastLiveness) loses() {
+	for i := range l.soon {
+		l.soon[i].at = max(l.soon[i].at, l.k.of.Now+l.retry)
+	}
+}
+
 // begin starts a still period.
 func (l *broadcastLiveness) begin() {
 	live := &l.k.of.Live
-	l.on, l.view, l.due = true, live.since+live.view, l.due[:0]
+	l.on, l.view, l.due, l.soon = true, live.since+live.view, l.due[:0], l.soon[:0]
 	for _, n := range l.k.of.processes {
 		if !n.Up || n.Upset {
 			continue
@@ -90,16 +116,25 @@ func (l *broadcastLiveness) Sent(n *Process, id broadcast.ID, m *sentMessage) {
 		return
 	}
 	m.still = l.k.of.Now > l.view // until then, a view may still lose a member that slept
+	if m.still && l.k.of.Single && l.orders(n, id.Class) {
+		l.soon = append(l.soon, dueMessage{l.k.of.Now + l.retry, id, true})
+	}
 	l.expect(n, id, max(l.k.of.Now, l.view)+l.spell, m.still)
 }
 
 // expect demands the outcome of a message in time, unless it is to be ordered in
 // quorums only and there is none.
 func (l *broadcastLiveness) expect(n *Process, id broadcast.ID, at int64, all bool) {
-	if q := n.Stack.Order().System; id.Class == broadcast.ClassOrdered && q != nil && !q.IsQuorum(l.k.of.Live.block(n.ID)) {
-		return
+	if l.orders(n, id.Class) {
+		l.due = append(l.due, dueMessage{at, id, all})
 	}
-	l.due = append(l.due, dueMessage{at, id, all})
+}
+
+// orders reports whether messages of a node's class can be ordered: not ordered ones
+// without a quorum that they need.
+func (l *broadcastLiveness) orders(n *Process, class broadcast.Class) bool {
+	q := n.Stack.Order().System
+	return class != broadcast.ClassOrdered || q == nil || q.IsQuorum(l.k.of.Live.block(n.ID))
 }
 
 // Delivered measures how long a message of the still period took.
@@ -111,12 +146,30 @@ func (l *broadcastLiveness) Delivered(d *broadcast.Delivery) {
 
 // observe checks all messages that are due.
 func (l *broadcastLiveness) observe() {
+	for ; l.on && len(l.soon) > 0 && l.soon[0].at <= l.k.of.Now; l.soon = l.soon[1:] {
+		l.checkSoon(&l.soon[0])
+	}
 	k := 0
 	for ; l.on && k < len(l.due) && l.due[k].at <= l.k.of.Now; k++ {
 		l.check(&l.due[k])
 	}
 	if l.due = l.due[k:]; k > 0 && len(l.due) == 0 {
 		l.due = nil
+	}
+}
+
+// checkSoon demands that all members of a calm world have a message by now.
+func (l *broadcastLiveness) checkSoon(d *dueMessage) {
+	m, sender := l.k.Sent[d.id], l.k.of.processes[d.id.Sender-1]
+	if m == nil || sender.Boot != d.id.Boot || !sender.Up {
+		return
+	}
+	for id := range l.k.of.Live.block(sender.ID).All() {
+		if n := l.k.of.processes[id-1]; n.Up && !l.k.nodes[n.Incarnation()].delivered[d.id] {
+			l.k.of.Fail("retry", n, "does not deliver %v (%v %v), broadcast %v ago, %v after a packet was lost", d.id, m.opt.Order, m.opt.Atomicity,
+				time.Duration(l.k.of.Now-m.At), time.Duration(l.k.of.Now-l.k.of.Live.mend.lost))
+			return
+		}
 	}
 }
 

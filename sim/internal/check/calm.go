@@ -12,14 +12,18 @@ import (
 // stops and no clock leaves ρ, so that nothing need change until the next fault, and the
 // periods of the timing say how often nodes send.
 
-// calm reports whether the bounds of a still period are over.
-func (l *liveness) calm() bool { return l.stable && l.c.Now > l.since+l.view }
+// calm reports whether the bounds of a still period are over, and what a lost packet has
+// caused.
+func (l *liveness) calm() bool { return l.settled() && !l.mends() }
+
+// settled reports whether the bounds of a still period are over.
+func (l *liveness) settled() bool { return l.stable && l.c.Now > l.since+l.view }
 
 // stirs demands that nodes of a calm world have no news for their applications, but for
 // answers to questions, what references say of UTC, and what comes from other blocks over
 // slow links.
 func (c *Checker) stirs(n *Process, e *stack.Event) {
-	if !c.Live.calm() {
+	if !c.Live.settled() {
 		return
 	}
 	switch e.Kind {
@@ -34,6 +38,10 @@ func (c *Checker) stirs(n *Process, e *stack.Event) {
 			return
 		}
 	}
+	if c.Live.mends() {
+		c.disturbs(n, e)
+		return
+	}
 	c.Fail("calm", n, "reports event %d (peer %d) although nothing has happened since the world became still %v ago", e.Kind, e.Peer, c.stillFor())
 }
 
@@ -43,7 +51,9 @@ func (c *Checker) stillFor() time.Duration { return time.Duration(c.Now - c.Live
 // pace is when a process has sent what it sends periodically.
 type pace struct {
 	request   timed.Instant // its latest one
+	tree      bool          // it has one
 	requested int64         // the same in true time
+	stale     int64         // when its view became stale after the loss of a packet
 	packets   []packetSent  // the latest one, by destination
 
 	turn    timed.Instant // that has sent the latest packet
@@ -74,7 +84,10 @@ func (c *Checker) Sends(n *Process, p *wire.Packet, asked bool) {
 		c.checkRequest(n, p)
 	}
 	if p.Has(wire.FrameRequest) {
-		x.request, x.requested = p.Request.Number, c.Now
+		if x.request != p.Request.Number {
+			c.Live.asks(n, p.Request.Number.Sub(x.request), c.leastPeriod(p))
+		}
+		x.request, x.requested, x.tree = p.Request.Number, c.Now, p.Has(wire.FrameTree)
 	}
 	if calm && x.turn != p.Header.Stamp {
 		c.checkAlone(n)
@@ -84,6 +97,9 @@ func (c *Checker) Sends(n *Process, p *wire.Packet, asked bool) {
 	if calm {
 		c.checkSilence(n, to)
 		gap := p.Header.Stamp.Sub(last.stamp)
+		if c.cast != nil && p.Has(wire.FrameBroadcast) {
+			c.cast.checkRest(n, p, gap)
+		}
 		if x.longest = max(x.longest, gap); p.Frames == 0 && !asked && gap < c.Timing.KeepalivePeriod/2 {
 			c.Fail("pace", n, "sends a keepalive to node %d, to which it has sent %v before", to, gap)
 		}
@@ -101,17 +117,27 @@ func (c *Checker) checkRequest(n *Process, p *wire.Packet) {
 		return
 	}
 	x, t := &c.paces[n.Index], &c.Timing
-	if x.requested <= c.Live.since+c.Live.view {
+	if x.requested <= max(c.Live.since+c.Live.view, c.Live.mend.until) {
 		return
 	}
-	least := min(t.ElectionPeriod-min(t.ElectionPeriod/16, t.SchedulingDelay), t.MaxDrift.Trust(p.Request.LockTime)-t.RoundTime()-t.SchedulingDelay)
+	least := c.leastPeriod(p)
 	if gap := p.Request.Number.Sub(x.request); gap < least {
 		c.Fail("pace", n, "renews its lease %v after it has renewed it, which %v would suffice for", gap, least)
 	}
-	most := t.MaxDrift.Upper(max(t.ElectionPeriod, 2*(t.OneWayTimeout+t.SchedulingDelay))) + t.SchedulingDelay
+	replies := 2 * (t.OneWayTimeout + t.SchedulingDelay)
+	if x.tree { // they come through others
+		replies = t.RoundTime()
+	}
+	most := t.MaxDrift.Upper(max(t.ElectionPeriod, replies)) + t.SchedulingDelay
 	if gap := c.Now - x.requested; gap > int64(most)+c.grain {
 		c.Fail("pace", n, "renews its lease %v after it has renewed it, which it may do after %v", time.Duration(gap), most)
 	}
+}
+
+// leastPeriod returns the shortest time between two requests of a leader at rest.
+func (c *Checker) leastPeriod(p *wire.Packet) time.Duration {
+	t := &c.Timing
+	return min(t.ElectionPeriod-min(t.ElectionPeriod/16, t.SchedulingDelay), t.MaxDrift.Trust(p.Request.LockTime)-t.RoundTime()-t.SchedulingDelay)
 }
 
 // checkAlone demands that the last turn of a process in a calm world, if it has sent keepalives

@@ -27,6 +27,8 @@ type Config struct {
 	Readers bool
 	// Resolution is that of the hardware clocks, in nanoseconds.
 	Resolution int64
+	// Single says that the world loses single packets only, and is still but for that.
+	Single bool
 	// Start is the true time at which the run begins.
 	Start int64
 	// Violated takes a broken promise; node 0 is the whole world.

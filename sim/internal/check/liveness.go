@@ -21,6 +21,8 @@ type liveness struct {
 	ledAt  int64
 	viewAt int64
 	dirty  bool
+	mend   mending
+	prompt int64 // bound of a view in a world that loses single packets only
 
 	last       int64
 	LedTime    int64 // node-nanoseconds
@@ -44,6 +46,7 @@ func (l *liveness) Begin(blocks []timed.Set, rejoin bool) {
 		l.elect += int64(l.c.Bounds.Rejoin)
 		l.view += int64(l.c.Bounds.Rejoin)
 	}
+	l.prompt = int64(changeTime(&l.c.Timing, &l.c.Bounds, rejoin))
 	l.ledAt, l.viewAt, l.dirty = 0, 0, true
 	l.Periods++
 	l.began = l.since
@@ -105,7 +108,10 @@ func (l *liveness) Observe(now int64) {
 	if l.c.cast != nil {
 		l.c.cast.Live.observe()
 	}
-	if l.viewAt != 0 && !l.dirty {
+	if l.c.Single && l.viewAt == 0 && el > l.prompt {
+		l.miss("retry: no view of all %v after the last change, which %v suffice for if one packet is lost", time.Duration(el), time.Duration(l.prompt))
+	}
+	if l.viewAt != 0 && !l.dirty || l.mends() {
 		return
 	}
 	l.dirty = false
