@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/loop/sendqueue"
+	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/outputs"
 	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/seal"
@@ -119,6 +120,7 @@ func (s *sink) published(x *loop.Snapshot, turn, done timed.Instant) {
 }
 
 func init() {
+	attach.FormerViews = statedir.FormerViews
 	attach.TakeDeliveries = func(node any) (attach.Deliveries, error) {
 		n := node.(*Node)
 		q, err := n.consume()

@@ -40,7 +40,16 @@ func TestLinearizabilityNoticesAnyBarrier(t *testing.T) {
 func TestStorageNoticesStateOfUnknownViews(t *testing.T) {
 	mutant.Set("StateOfUnknownViews")
 	defer mutant.Set(mutant.None)
-	withoutStateDirectory(t, func(t *testing.T, _ *memory.Network, _, _ string, err error) { require.NoError(t, err, "noticed") })
+	withoutStateDirectory(t, func(t *testing.T, _ *memory.Network, _, _ string, first, _ error) { require.NoError(t, first, "noticed") })
+}
+
+func TestStorageNoticesStateRefusedOnce(t *testing.T) {
+	mutant.Set("StateRefusedOnce")
+	defer mutant.Set(mutant.None)
+	withoutStateDirectory(t, func(t *testing.T, _ *memory.Network, _, _ string, first, second error) {
+		require.Error(t, first)
+		require.NoError(t, second, "noticed")
+	})
 }
 
 func TestChangesNoticeOrderAsConfigured(t *testing.T) { noticesChange(t, "OrderAsConfigured") }

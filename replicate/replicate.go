@@ -1,15 +1,10 @@
 package replicate
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"path/filepath"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
-	"github.com/failaware/failaware/internal/attach"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
@@ -122,7 +117,8 @@ type Replica struct {
 // state of the application, and brings it along as one that competes with those of the
 // others. A process that starts again has no state, unless there is a Storage: then Start
 // calls Restore and Apply before it returns, for the state that is there. If that takes so
-// long that the node has joined a view, it begins another incarnation (event.LateState).
+// long that the node has joined a view, it begins another incarnation (event.LateState);
+// [Prepare] does it before the node starts.
 //
 // With RequireQuorum, a node that remembers nothing does not count until it has the
 // state again: a quorum of such nodes would not know earlier acknowledged operations. So
@@ -141,120 +137,7 @@ type Replica struct {
 // [failaware.ErrInUse] or [ErrOwner]; or it is the system's. The node goes on, and the application must
 // not be used any more.
 func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) {
-	deliveries, err := attach.TakeDeliveries(node)
-	if err != nil {
-		return nil, err
-	}
-	r, stream, err := newReplica(node, deliveries, app, cfg)
-	if err != nil {
-		deliveries.Release()
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	r.cancel = cancel
-	go r.run(ctx, stream)
-	return r, nil
-}
-
-// PrepareStorage makes a directory for [Config.Storage] unless it exists. Call it before
-// [failaware.Start], with the Config of the node: then a node that has no place for its
-// state does not appear in the group. The error is the one with which [Start] would refuse
-// the directory: it cannot be made, other users may change it, or it matches [ErrOwner].
-// Only Start reads the state, and compares the owner with an ID that the StateDir chooses.
-func PrepareStorage(dir string, node failaware.Config) error {
-	node = node.WithDefaults()
-	return engine.PrepareStore(dir, engine.Owner{Node: node.ID, Group: node.Group})
-}
-
-func newReplica(n *failaware.Node, d attach.Deliveries, app Application, cfg Config) (*Replica, *engine.Stream, error) {
-	c := cfg.machine(n)
-	if err := c.Validate(); err != nil {
-		return nil, nil, fmt.Errorf("replicate: invalid Config: %w", err)
-	}
-	if d.Touched() {
-		return nil, nil, ErrLate
-	}
-	quorate := n.Config().Broadcast.RequireQuorum
-	if err := checkApplication(app, &c, quorate); err != nil {
-		return nil, nil, err
-	}
-	if cfg.Storage != "" && quorate && n.Config().StateDir == "" {
-		return nil, nil, errors.New("replicate: invalid Config: Storage: with RequireQuorum the node needs a StateDir: states are compared by the sequences of views, which must grow when it starts again")
-	}
-	var event func(engine.Event)
-	if cfg.OnEvent != nil {
-		event = func(e engine.Event) { cfg.OnEvent(eventOf(&e)) }
-	}
-	var beside func(broadcast.Delivery)
-	if cfg.OnMessage != nil {
-		beside = func(d broadcast.Delivery) { cfg.OnMessage(messageOf(&d)) }
-	}
-	stream := engine.NewStream(n, d)
-	if cfg.SnapshotMemory < 0 {
-		return nil, nil, fmt.Errorf("replicate: invalid Config: SnapshotMemory: %d is negative", cfg.SnapshotMemory)
-	}
-	spool := engine.NewSpool(cmp.Or(cfg.Spool, cfg.Storage), cmp.Or(cfg.SnapshotMemory, defaultMemory))
-	c.NewBytes = spool.NewBytes
-	a := newAdapter(app)
-	var store *engine.Store
-	if cfg.Storage != "" {
-		var err error
-		if store, err = engine.OpenStore(cfg.Storage, engine.Owner{Node: n.ID(), Group: n.Config().Group}, a); err != nil {
-			return nil, nil, err
-		}
-		if quorate {
-			err = checkViews(n.Config(), cfg.Storage, store.View(), d.Views())
-		}
-		if err != nil {
-			return nil, nil, errors.Join(err, store.Close())
-		}
-	}
-	if err := spool.Check(); err != nil {
-		return nil, nil, errors.Join(err, store.Close())
-	}
-	e, err := engine.New(c, stream, a, store, beside, event)
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("replicate: %w", err), store.Close())
-	}
-	stream.Follow(e)
-	if ordered := store.Ordered(); len(ordered) > 0 {
-		if err := d.RecallOrdered(ordered); err != nil {
-			return nil, nil, errors.Join(err, store.Close())
-		}
-	}
-	d.Keep()
-	d.Guard(e.MayReplace)
-	return &Replica{node: n, engine: e, reach: d.Reach, lasts: quorate || store != nil, stored: store != nil, done: make(chan struct{})}, stream, nil
-}
-
-// checkViews returns an error if a state on a disk is from a view that the state directory
-// did not know of when the node started. Later views might then have smaller sequences. These
-// compare states, so an older state could replace a newer one.
-func checkViews(c failaware.Config, storage string, have failaware.ViewID, known uint64) error {
-	if have.Sequence <= known {
-		return nil
-	}
-	return fmt.Errorf("replicate: Storage: %w: %s has a state of view %v, but %s knows no view after sequence %d: it was lost, or is older; restore it. "+
-		"If that is impossible, move both away, and the node begins with the state of the others",
-		failaware.ErrDamaged, storage, have, filepath.Join(c.StateDir, fmt.Sprintf("node-%v.state", c.ID)), known)
-}
-
-// defaultMemory is the default of Config.SnapshotMemory.
-const defaultMemory = 8 << 20
-
-// machine returns the configuration of the machine.
-func (cfg *Config) machine(n *failaware.Node) replica.Config {
-	b := n.Config().Broadcast
-	c := replica.Config{Self: failaware.Incarnation{Node: n.ID(), Boot: 1}, // each incarnation has its own
-		MaxSnapshot: cfg.MaxSnapshot, ChunkBytes: cfg.ChunkBytes, Rate: cfg.Rate, Window: cfg.Window,
-		MaxQueued: cfg.MaxQueued, HashEvery: cfg.HashEvery, MaxPayload: b.MaxPayload}
-	if b.RequireQuorum && n.Config().StateDir != "" {
-		c.Epoch = 1 // each incarnation has its own, and its quorum system
-	}
-	if c.ChunkBytes == 0 && b.MaxPayload >= replica.LeastPayload {
-		c.ChunkBytes = min(replica.DefaultChunkBytes, b.MaxPayload-replica.ChunkOverhead)
-	}
-	return c
+	return (&Prepared{app: app, cfg: cfg}).Start(node)
 }
 
 // Close stops the replica, and its node with it as [failaware.Node.Close] does. To

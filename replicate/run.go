@@ -8,6 +8,13 @@ import (
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
+// begin runs the replica until it is closed.
+func (r *Replica) begin(stream *engine.Stream) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	go r.run(ctx, stream)
+}
+
 // run is the replica's goroutine: it runs the engine, and then ends the node.
 func (r *Replica) run(ctx context.Context, stream *engine.Stream) {
 	defer close(r.done)

@@ -120,9 +120,9 @@ func TestADamagedStateIsRefused(t *testing.T) {
 }
 
 // withoutStateDirectory has a node of a quorum lose its state directory, and returns what
-// the replica says that starts with the Storage alone, and the path of the lost file. Then
-// check goes on.
-func withoutStateDirectory(t *testing.T, check func(t *testing.T, net *memory.Network, dir, lost string, err error)) {
+// the replica says that starts with the Storage alone, and then another one, and the path of
+// the lost file. Then check goes on.
+func withoutStateDirectory(t *testing.T, check func(t *testing.T, net *memory.Network, dir, lost string, first, second error)) {
 	synctest.Test(t, func(t *testing.T) {
 		net, dir := memory.New(memory.Options{Seed: 9}), t.TempDir()
 		all := onDisks(t, net, dir, true, 1, 2, 3)
@@ -131,28 +131,32 @@ func withoutStateDirectory(t *testing.T, check func(t *testing.T, net *memory.Ne
 		lost := filepath.Join(dir, "node", "node-1.state")
 		require.NoError(t, os.Remove(lost))
 		require.NoError(t, os.Remove(filepath.Join(dir, "node", "node-1.epoch")))
-
-		majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
-		require.NoError(t, err)
-		n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: net.Transport(), StateDir: filepath.Join(dir, "node"), Quorum: majority,
-			Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}})
-		require.NoError(t, err)
-		time.Sleep(n.Bounds().Rejoin + n.Bounds().View) // its own view has a sequence now, which the new directory knows
-		r, err := replicate.Start(n, &words{}, replicate.Config{Storage: filepath.Join(dir, "state1")})
-		if err == nil {
-			require.NoError(t, r.Close())
+		again := func() error {
+			n, err := failaware.Start(t.Context(), quorate(t, net, dir, 1))
+			require.NoError(t, err)
+			time.Sleep(n.Bounds().Rejoin + n.Bounds().View) // its own view has a sequence now, which the new directory knows
+			r, err := replicate.Start(n, &words{}, replicate.Config{Storage: filepath.Join(dir, "state1")})
+			if err == nil {
+				require.NoError(t, r.Close())
+			}
+			require.NoError(t, n.Close())
+			return err
 		}
-		require.NoError(t, n.Close())
-		check(t, net, dir, lost, err)
+		first := again()
+		check(t, net, dir, lost, first, again())
 	})
 }
 
-// Half of what a node must remember is not enough: the sequences of views would begin anew.
+// Half of what a node must remember is not enough: the sequences of views would begin anew. The
+// new state directory knows views of the first attempt, which make nothing good.
 func TestAStateWithoutItsStateDirectoryIsRefused(t *testing.T) {
-	withoutStateDirectory(t, func(t *testing.T, net *memory.Network, dir, lost string, err error) {
-		require.ErrorIs(t, err, failaware.ErrDamaged)
-		require.ErrorContains(t, err, lost)
-		require.ErrorContains(t, err, filepath.Join(dir, "state1"))
+	withoutStateDirectory(t, func(t *testing.T, net *memory.Network, dir, lost string, first, second error) {
+		for _, err := range []error{first, second} {
+			require.ErrorIs(t, err, failaware.ErrDamaged)
+			require.ErrorContains(t, err, lost)
+			require.ErrorContains(t, err, filepath.Join(dir, "state1"))
+		}
+		require.ErrorContains(t, second, "state1 was refused before")
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, "state1")))
 		all := onDisks(t, net, dir, true, 1, 2, 3)
 		require.Equal(t, []string{"precious"}, all[0].latest(t))
@@ -219,21 +223,29 @@ func TestAStorageIsPreparedBeforeTheNode(t *testing.T) {
 		net, dir := memory.New(memory.Options{Seed: 14}), t.TempDir()
 		keepPrecious(t, net, dir)
 		taken := filepath.Join(dir, "state1")
-		require.NoError(t, replicate.PrepareStorage(taken, failaware.Config{ID: 1}))
-		require.NoError(t, replicate.PrepareStorage(taken, failaware.Config{StateDir: dir}), "the id is not known yet")
+		prepare := func(dir string, c failaware.Config) error {
+			c.Broadcast = &failaware.BroadcastConfig{}
+			p, err := replicate.Prepare(c, &words{}, replicate.Config{Storage: dir})
+			if err == nil {
+				require.NoError(t, p.Close())
+			}
+			return err
+		}
+		require.NoError(t, prepare(taken, failaware.Config{ID: 1}))
+		require.NoError(t, prepare(taken, failaware.Config{StateDir: dir}), "the id is not known yet")
 		for _, other := range []failaware.Config{{ID: 3}, {ID: 1, Group: "another"}} {
-			err := replicate.PrepareStorage(taken, other)
+			err := prepare(taken, other)
 			require.ErrorIs(t, err, replicate.ErrOwner)
 			require.ErrorContains(t, err, "replicate: Storage: ")
 		}
 		fresh := filepath.Join(dir, "new", "state")
-		require.NoError(t, replicate.PrepareStorage(fresh, failaware.Config{ID: 1}))
+		require.NoError(t, prepare(fresh, failaware.Config{ID: 1}))
 		require.DirExists(t, fresh)
 		file := filepath.Join(dir, "file")
 		require.NoError(t, os.WriteFile(file, nil, 0o600))
-		require.ErrorContains(t, replicate.PrepareStorage(file, failaware.Config{ID: 1}), file+": it is not a directory")
+		require.ErrorContains(t, prepare(file, failaware.Config{ID: 1}), file+": it is not a directory")
 		require.NoError(t, os.Chmod(fresh, 0o777))
-		err := replicate.PrepareStorage(fresh, failaware.Config{ID: 1})
+		err := prepare(fresh, failaware.Config{ID: 1})
 		require.ErrorContains(t, err, "lets others write")
 		all := onDisks(t, net, dir, false, 1, 2)
 		require.Equal(t, []string{"precious"}, all[0].latest(t))

@@ -32,7 +32,7 @@ func byFlag(err error) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "failaware: "), "replicate: ")
 	field, rest, _ := strings.Cut(text, ": ")
 	if flag := flagOf(field); flag != field {
-		return flag + ": " + rest
+		return flag + ": " + strings.TrimPrefix(rest, "failaware: ")
 	}
 	return text
 }

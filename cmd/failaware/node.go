@@ -66,7 +66,8 @@ type nodeRun struct {
 
 	log      hclog.Logger
 	node     *failaware.Node
-	store    *store.Store // nil without --kv
+	prepared *store.Prepared // nil without --kv
+	store    *store.Store    // nil without --kv
 	server   *api.Server
 	handlers *handler.Set // set before the server serves
 	remote   *api.Remote  // nil unless the API serves other hosts
@@ -105,6 +106,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 	if err := r.prepareStore(); err != nil {
 		return err
 	}
+	defer r.prepared.Close()
 	// The node ends by Leave and not by the context.
 	if r.node, err = failaware.Start(context.WithoutCancel(ctx), r.cfg.Config); err != nil {
 		return r.startError(err)
@@ -144,12 +146,17 @@ func (r *nodeRun) startError(err error) error {
 		return cli.Wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
 	case errors.Is(err, failaware.ErrInUse):
 		return cli.Wrong("--state-dir: %s", strings.TrimPrefix(err.Error(), "failaware: "))
-	case errors.Is(err, failaware.ErrDamaged): // it names files, and says how to bring the node back
-		return cli.Wrong("%s", strings.ReplaceAll(byFlag(err), "JoinQuorum", flagOf("JoinQuorum")))
+	case errors.Is(err, failaware.ErrDamaged):
+		return damagedError(err)
 	case errors.Is(err, failaware.ErrAwake):
 		return cli.Wrong("--awake: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	}
 	return cli.Wrong("%s", byFlag(err)) // another attempt would fail as well
+}
+
+// damagedError returns the error of a lost or damaged file, which says how to bring the node back.
+func damagedError(err error) error {
+	return cli.Wrong("%s", strings.ReplaceAll(byFlag(err), "JoinQuorum", flagOf("JoinQuorum")))
 }
 
 // started is the JSON form of the announcement of a started node.

@@ -49,27 +49,28 @@ func (c *nodeConfig) takeStore(values source) (errs []error) {
 	return errs
 }
 
-// prepareStore finds out before the node starts whether it has a place for its store: a
-// node without one must not appear in the group.
+// prepareStore reads the state of the store before the node starts: a node whose state
+// cannot be used must not appear in the group, and one with a large state joins with it.
 func (r *nodeRun) prepareStore() error {
-	if r.cfg.kvDir == "" {
+	if r.cfg.kv == "" {
 		return nil
 	}
-	if err := replicate.PrepareStorage(r.cfg.kvDir, r.cfg.Config); err != nil {
-		return cli.Wrong("%s", byFlag(err))
+	kind := kv.Kind(slices.Index(kv.Kinds, r.cfg.kv))
+	var err error
+	r.prepared, err = store.Prepare(r.cfg.Config, store.Config{Kind: kind, Dir: r.cfg.kvDir, LeasedReads: r.cfg.kvLeased, Trace: r.cfg.kvTrace, OnEvent: r.logStore})
+	if err != nil {
+		return damagedError(err)
 	}
 	return nil
 }
 
 // startStore starts the store of the node, if it has one.
 func (r *nodeRun) startStore() error {
-	if r.cfg.kv == "" {
+	if r.prepared == nil {
 		return nil
 	}
-	kind := kv.Kind(slices.Index(kv.Kinds, r.cfg.kv))
 	var err error
-	r.store, err = store.Start(r.node, store.Config{Kind: kind, Dir: r.cfg.kvDir, LeasedReads: r.cfg.kvLeased, Trace: r.cfg.kvTrace, OnEvent: r.logStore})
-	if err != nil {
+	if r.store, err = r.prepared.Start(r.node); err != nil {
 		return cli.Wrong("%s", byFlag(err))
 	}
 	return nil

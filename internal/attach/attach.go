@@ -8,6 +8,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
 )
 
 // Deliveries are all deliveries of a node. Their holder is the one consumer until it
@@ -35,6 +36,10 @@ type Deliveries struct {
 	// returned items.
 	Wake func()
 }
+
+// FormerViews returns what Views will say when a node starts with a state directory. The error
+// is the one with which that node would not start.
+var FormerViews func(dir string, id timed.NodeID) (uint64, error)
 
 // TakeDeliveries takes the deliveries of a node, which is a *failaware.Node. A
 // consumer of the public API releases them between two calls; package replicate

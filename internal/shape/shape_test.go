@@ -69,7 +69,7 @@ var below = map[string][]string{
 	"internal/loop/sendqueue":     {"timed", "membership", "broadcast", "internal/stack"},
 	"internal/loop/statedir":      {"timed", "membership", "leader/epoch", "leader/quorum", "internal/durable", "internal/stack"},
 	"internal/peers":              {"timed"},
-	"internal/attach":             {"broadcast", "leader/quorum", "internal/loop/deliveryqueue"},
+	"internal/attach":             {"broadcast", "leader/quorum", "internal/loop/deliveryqueue", "timed"},
 	"internal/join":               {"timed"},
 	"internal/session":            {"timed", "internal/fields"},
 	"replicate":                   {"", "broadcast", "leader/quorum", "internal/replica", "internal/session", "internal/attach", "replicate/internal/engine"},
@@ -289,7 +289,7 @@ var goroutines = map[string][]string{
 	"internal/loop": {"driver.go", "tryturn.go", // the loop's mutex, and a crash in a caller's turn
 		"loop.go", "publish.go", "snapshot.go", "trust.go", // what readers share
 		"incarnation.go"}, // a write that nothing waits for
-	"replicate": {"replicate.go", "session.go"}, // the numbers that callers of a session share
+	"replicate": {"run.go", "session.go"}, // the numbers that callers of a session share
 }
 
 func TestGoroutinesAndLocksAreWhereTheyBelong(t *testing.T) {

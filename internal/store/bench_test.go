@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -45,10 +44,7 @@ func benchGroup(b *testing.B, kind kv.Kind, stored bool) (stores []*Store) {
 		if stored {
 			cfg.StateDir, c.Dir = filepath.Join(b.TempDir(), "state"), filepath.Join(b.TempDir(), "kv")
 		}
-		n, err := failaware.Start(context.Background(), cfg)
-		require.NoError(b, err)
-		s, err := Start(n, c)
-		require.NoError(b, err)
+		s := startStore(b, cfg, c)
 		b.Cleanup(func() { _ = s.Close() })
 		stores = append(stores, s)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -47,26 +48,54 @@ type Store struct {
 
 var _ api.Store = (*Store)(nil)
 
-// Start starts the store of a node with broadcast, right after the node has started. A
-// linearizable store needs [failaware.BroadcastConfig.RequireQuorum], and a partitionable
-// one must not have it. The errors are those of [replicate.Start].
-func Start(n *failaware.Node, cfg Config) (*Store, error) {
-	if b := n.Config().Broadcast; b != nil && b.RequireQuorum != (cfg.Kind == kv.Linearizable) {
-		return nil, fmt.Errorf("a store that is %v contradicts Broadcast.RequireQuorum: %v", cfg.Kind, b.RequireQuorum)
-	}
-	s := &Store{cfg: cfg, node: n, app: &application{state: kv.New(cfg.Kind), clock: n.Clock}, writer: newWriter()}
+// Prepared is a store that waits for its node.
+type Prepared struct {
+	store   *Store
+	replica *replicate.Prepared
+}
+
+// Prepare does what a start does without the node, before the node starts with a
+// configuration: it reads the state of the directory. Then call [Prepared.Start], or
+// [Prepared.Close] if there is no node. The errors are those of [replicate.Prepare].
+func Prepare(node failaware.Config, cfg Config) (*Prepared, error) {
+	unknown := func() failaware.Reading { return failaware.Reading{} }
+	s := &Store{cfg: cfg, app: &application{state: kv.New(cfg.Kind), clock: unknown}, writer: newWriter()}
 	s.counted.events = noEvents()
 	if cfg.Trace {
 		s.app.operations = api.NewOperationLog()
 	}
+	r, err := replicate.Prepare(node, s.app, replicate.Config{Storage: cfg.Dir, HashEvery: hashEvery, OnEvent: s.noteEvent})
+	if err != nil {
+		return nil, err
+	}
+	return &Prepared{s, r}, nil
+}
+
+// Start starts the store of a node with broadcast, right after the node has started. A
+// linearizable store needs [failaware.BroadcastConfig.RequireQuorum], and a partitionable
+// one must not have it. The errors are those of [replicate.Start].
+func (p *Prepared) Start(n *failaware.Node) (*Store, error) {
+	s := p.store
+	if b := n.Config().Broadcast; b != nil && b.RequireQuorum != (s.cfg.Kind == kv.Linearizable) {
+		return nil, errors.Join(fmt.Errorf("a store that is %v contradicts Broadcast.RequireQuorum: %v", s.cfg.Kind, b.RequireQuorum), p.Close())
+	}
+	s.node, s.app.clock = n, n.Clock
 	var err error
-	if s.replica, err = replicate.Start(n, s.app, replicate.Config{Storage: cfg.Dir, HashEvery: hashEvery, OnEvent: s.noteEvent}); err != nil {
+	if s.replica, err = p.replica.Start(n); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.ended.Go(func() { s.endLeases(ctx) })
 	return s, nil
+}
+
+// Close gives the directory free. After Start, or of nil, it does nothing.
+func (p *Prepared) Close() error {
+	if p == nil {
+		return nil
+	}
+	return p.replica.Close()
 }
 
 // newWriter draws the name of this process among the writers.

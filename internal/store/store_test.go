@@ -58,11 +58,19 @@ func startWith(t testing.TB, c Config, count int, seed uint64) *group {
 func (g *group) start(i int) {
 	cfg := failaware.Config{ID: failaware.NodeID(i + 1), Transport: g.net.Transport(), Quorum: g.quorum,
 		Broadcast: &failaware.BroadcastConfig{RequireQuorum: g.cfg.Kind == kv.Linearizable}}
+	g.stores[i] = startStore(g.t, cfg, g.cfg)
+	g.bounds = g.stores[i].node.Bounds()
+}
+
+// startStore starts a node with its store.
+func startStore(t testing.TB, cfg failaware.Config, c Config) *Store {
+	p, err := Prepare(cfg, c)
+	require.NoError(t, err)
 	n, err := failaware.Start(context.Background(), cfg)
-	require.NoError(g.t, err)
-	g.stores[i], err = Start(n, g.cfg)
-	require.NoError(g.t, err)
-	g.bounds = n.Bounds()
+	require.NoError(t, err)
+	s, err := p.Start(n)
+	require.NoError(t, err)
+	return s
 }
 
 func (g *group) close() {
@@ -166,10 +174,7 @@ func TestLeasesNeedAClock(t *testing.T) { synctest.Test(t, leasesNeedAClock) }
 
 func leasesNeedAClock(t *testing.T) {
 	net := memory.New(memory.Options{Seed: 1})
-	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}})
-	require.NoError(t, err)
-	s, err := Start(n, Config{Kind: kv.Partitionable})
-	require.NoError(t, err)
+	s := startStore(t, failaware.Config{ID: 1, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}}, Config{Kind: kv.Partitionable})
 	for _, c := range []kv.Command{{Op: kv.Grant, TTL: time.Minute}, {Op: kv.Put, Key: "a", TTL: time.Minute},
 		{Op: kv.Renew, Lease: kv.Dot{Writer: 1, Number: 1}}} {
 		_, err := s.Submit(within(t, time.Minute), c, api.Attempt{})

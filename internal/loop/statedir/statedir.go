@@ -53,19 +53,25 @@ func Open(dir string, id timed.NodeID, maxLock time.Duration) (*Dir, error) {
 
 // begin reads the files, if there are any, and counts the incarnation.
 func (d *Dir) begin(maxLock time.Duration) error {
-	r, known, err := d.read()
+	r, err := d.check()
 	if err != nil {
-		return err
-	}
-	if r.HasEpoch, err = d.checkHalves(known, r.HasEpoch); err != nil {
-		return err
-	}
-	if err := d.checkCounters(&r); err != nil {
 		return err
 	}
 	d.earlier, d.former = max(r.MaxLock, maxLock), r.Views
 	r.Incarnations, r.MaxLock = r.Incarnations+1, d.earlier
 	return d.write(r)
+}
+
+// check returns the content of the state file if it fits the file of the epoch.
+func (d *Dir) check() (record, error) {
+	r, known, err := d.read()
+	if err != nil {
+		return r, err
+	}
+	if r.HasEpoch, err = d.checkHalves(known, r.HasEpoch); err != nil {
+		return r, err
+	}
+	return r, d.checkCounters(&r)
 }
 
 // read returns the content of the state file; known is false if there is none.
@@ -112,6 +118,14 @@ func (d *Dir) half(lost, rest string) error {
 	return fmt.Errorf("%w: half of the state of node %v is lost: there is no %s beside %s; restore it. "+
 		"If that is impossible, remove the rest as well, and let the node come back with JoinQuorum, and under a new id or in a later epoch",
 		ErrDamaged, d.id, lost, rest)
+}
+
+// FormerViews returns what [Dir.FormerViews] will be when a node opens a directory, which
+// FormerViews does not change. The error is that of Open.
+func FormerViews(dir string, id timed.NodeID) (uint64, error) {
+	d := &Dir{id: id, path: filepath.Join(dir, fmt.Sprintf("node-%v.state", id))}
+	r, err := d.check()
+	return r.Views, err
 }
 
 // Earlier returns the longest time for which an earlier process may have voted;

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/failaware/failaware"
@@ -33,9 +32,6 @@ var ownerKind = durable.Kind{Name: "storage-owner", Version: 1}
 // checkOwner returns an error if the directory is of another owner, and whether it has one.
 // It changes nothing, so that it may come before the directory is locked.
 func checkOwner(dir string, o Owner) (owned bool, err error) {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return false, nil // the journal says so
-	}
 	path := filepath.Join(dir, ownerFile)
 	b, err := durable.Read(path, ownerKind)
 	switch {
@@ -50,17 +46,9 @@ func checkOwner(dir string, o Owner) (owned bool, err error) {
 	return true, nil
 }
 
-// PrepareStore makes the directory of a store unless it exists. It returns the error with
-// which [OpenStore] would refuse the directory itself, or its owner. It does not look at
-// the owner while the node has no id.
-func PrepareStore(dir string, o Owner) error {
+// MakeStore makes the directory of a store unless it exists.
+func MakeStore(dir string) error {
 	if err := journal.MakeDir(dir); err != nil {
-		return classify(err)
-	}
-	if o.Node == failaware.NoNode {
-		return nil
-	}
-	if _, err := checkOwner(dir, o); err != nil {
 		return classify(err)
 	}
 	return nil
@@ -73,4 +61,29 @@ func own(dir string, o Owner) error {
 		return err
 	}
 	return durable.Write(filepath.Join(dir, ownerFile), ownerKind, []byte(o.String()))
+}
+
+// The record of why a state must not be used.
+const refusedFile = "refused"
+
+var refusedKind = durable.Kind{Name: "storage-refused", Version: 1}
+
+// RefuseStore has each later [OpenStore] refuse a directory. The caller has the lock of the
+// directory.
+func RefuseStore(dir string, why error) error {
+	return durable.Write(filepath.Join(dir, refusedFile), refusedKind, []byte(why.Error()))
+}
+
+// checkRefused returns an error if the directory was refused.
+func checkRefused(dir string) error {
+	path := filepath.Join(dir, refusedFile)
+	b, err := durable.Read(path, refusedKind)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%w: %s was refused before, and must not be used unless what was lost is restored; then remove %s. The reason was: %s",
+		failaware.ErrDamaged, dir, path, b)
 }

@@ -39,10 +39,20 @@ type Store struct {
 // [failaware.ErrDamaged], [failaware.ErrInUse] or [ErrOwner], or is that of the application
 // or the system.
 func OpenStore(dir string, o Owner, app Application) (*Store, error) {
-	if _, err := checkOwner(dir, o); err != nil { // before the journal mends anything
+	if err := MakeStore(dir); err != nil {
+		return nil, err
+	}
+	// Both come before the journal mends anything.
+	if _, err := checkOwner(dir, o); err != nil {
+		return nil, classify(err)
+	}
+	if err := checkRefused(dir); err != nil {
 		return nil, classify(err)
 	}
 	j, err := journal.Open(dir, journal.Options{})
+	if errors.Is(err, durable.ErrLocked) {
+		return nil, fmt.Errorf("replicate: Storage: %w: %v already runs with %s", failaware.ErrInUse, o, dir)
+	}
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -69,11 +79,8 @@ func classify(err error) error {
 	_, damaged := errors.AsType[*journal.DamagedError](err)
 	_, missing := errors.AsType[*journal.MissingError](err)
 	_, record := errors.AsType[*durable.DamagedError](err)
-	switch {
-	case damaged || missing || record:
+	if damaged || missing || record {
 		return fmt.Errorf("replicate: Storage: %w: %w", failaware.ErrDamaged, err)
-	case errors.Is(err, durable.ErrLocked):
-		return fmt.Errorf("replicate: Storage: %w: %w", failaware.ErrInUse, err)
 	}
 	return fmt.Errorf("replicate: Storage: %w", err)
 }
