@@ -40,7 +40,9 @@ func TestLinearizabilityNoticesAnyBarrier(t *testing.T) {
 func TestStorageNoticesStateOfUnknownViews(t *testing.T) {
 	mutant.Set("StateOfUnknownViews")
 	defer mutant.Set(mutant.None)
-	withoutStateDirectory(t, func(t *testing.T, _ *memory.Network, _, _ string, first, _ error) { require.NoError(t, first, "noticed") })
+	withoutStateDirectory(t, func(t *testing.T, _ *memory.Network, _, _ string, first, _ error) {
+		require.NoError(t, first, "noticed")
+	})
 }
 
 func TestStorageNoticesStateRefusedOnce(t *testing.T) {
