@@ -21,11 +21,12 @@ func (c *Broadcasts) restTime() time.Duration {
 }
 
 // checkRest checks a packet that a process sends some time after its last one, if the
-// broadcast has come to rest.
+// broadcast has come to rest. In other worlds than those that lose single packets, some that
+// are old may still arrive, and are answered.
 func (c *Broadcasts) checkRest(n *Process, p *wire.Packet, gap time.Duration) {
 	live := &c.of.Live
 	still := time.Duration(c.of.Now - max(c.latest, live.mend.lost, live.since+live.view))
-	if still < c.restTime() {
+	if !c.of.Single || still < c.restTime() {
 		return
 	}
 	switch b := p.Broadcast; {
