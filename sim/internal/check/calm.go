@@ -33,6 +33,10 @@ func (c *Checker) stirs(n *Process, e *stack.Event) {
 		if !c.Live.block(n.ID).Has(e.Peer) { // from elsewhere, the news may be as slow as the links
 			return
 		}
+	case stack.EventStampAhead:
+		if !c.Single { // the message may be from before
+			return
+		}
 	case stack.EventUTCChanged, stack.EventFalseticker, stack.EventTruechimer, stack.EventClockAdopted, stack.EventClockStepped:
 		if c.Servers != nil { // their line may bend too far to be followed
 			return

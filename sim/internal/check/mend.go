@@ -94,7 +94,7 @@ func (l *liveness) asks(n *Process, gap, least time.Duration) {
 	}
 	if l.settled() && l.mends() && gap < least {
 		if m.early++; m.early > 1 || gap < c.Timing.RoundTime() {
-			c.Fail("retry", n, "asks again %v after it has asked, for the %d. time since a packet was lost %v ago", gap, m.early, time.Duration(c.Now-m.lost))
+			c.Fail("retry", n, "asks again %v after it has asked, %d times since a packet was lost %v ago", gap, m.early, time.Duration(c.Now-m.lost))
 		}
 	}
 }
