@@ -225,6 +225,9 @@ func (s *Session) attempt(ctx context.Context, answer any, send func(context.Con
 		if err != nil {
 			return lost, err
 		}
+		if w, ok := answer.(*KVWrite); res.StatusCode != http.StatusOK && (!ok || w.Status == "") {
+			return refused, refusalOf(res, b) // as by an old node, or one without a store
+		}
 		return known, nil
 	case http.StatusServiceUnavailable:
 		return notTaken, refusal(res)

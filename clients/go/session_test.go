@@ -76,6 +76,8 @@ func TestACommandIsSentUntilItsOutcomeIsKnown(t *testing.T) {
 		"always lost":          {[]int{0}, 0, "unknown", false},
 		"not taken":            {[]int{503}, 1, "code 503", false},
 		"refused":              {[]int{400}, 1, "code 400", false},
+		"no such path":         {[]int{404}, 1, "code 404", false},
+		"lost, then no path":   {[]int{0, 404}, 0, "unknown", false},
 		"sent before, no room": {[]int{503}, 0, "unknown", true},
 		"sent before, done":    {[]int{200}, 1, "", true},
 	} {

@@ -81,8 +81,13 @@ func cutPrefix(line []byte, prefix string) ([]byte, bool) {
 
 // refusal returns the error of an answer.
 func refusal(res *http.Response) error {
-	var f Failure
 	b, _ := io.ReadAll(io.LimitReader(res.Body, 1<<16))
+	return refusalOf(res, b)
+}
+
+// refusalOf is refusal for an answer whose body has been read.
+func refusalOf(res *http.Response, b []byte) error {
+	var f Failure
 	if json.Unmarshal(b, &f) != nil || f.Error == "" {
 		return fmt.Errorf("failaware: the node answers %s", res.Status)
 	}
