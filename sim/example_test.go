@@ -114,8 +114,8 @@ func Example() {
 	// found: one worker
 	// faults: 79 before, 4 after
 	//    4.6s truncate 1.5%
-	//    5.99s duplicate 3.12%
-	//    6.405380724s suspend 5 for 38.645032ms
+	//    5s duplicate 3.12%
+	//    6s suspend 5 for 10ms
 	//    6.7s split {3 4 5} {1 2}
 	// careful: 2000 seeds, broken: false <nil>
 }
