@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,7 +91,9 @@ func kvError(method string, err error) *cli.ExitError {
 	if e, ok := errors.AsType[*api.StatusError](err); ok {
 		switch e.Code {
 		case http.StatusNotFound:
-			code = exitNotFound
+			if code = exitNotFound; strings.HasPrefix(e.Text, "no such path") { // the node is of an older build
+				code = cli.ExitWrong
+			}
 		case http.StatusConflict:
 			code = exitMismatch
 		case http.StatusServiceUnavailable:

@@ -79,6 +79,8 @@ func TestAnswersOfProxies(t *testing.T) {
 		require.Equal(t, exitUnknown, kvError(http.MethodPost, answer).Code)
 	}
 	require.Equal(t, cli.ExitWrong, kvError(http.MethodPost, &api.StatusError{Code: http.StatusNotImplemented}).Code, "the node has no store")
+	older := &api.StatusError{Code: http.StatusNotFound, Text: `no such path: "/v1/kv/session"`}
+	require.Equal(t, cli.ExitWrong, kvError(http.MethodPost, older).Code, "that is no key that is missing")
 }
 
 // A page of conflicts that leaves some out says so.
