@@ -29,7 +29,7 @@ func (c *Checker) stirs(n *Process, e *stack.Event) {
 	switch e.Kind {
 	case stack.EventVerified, stack.EventEpoch, stack.EventNewEpoch: // epochs have bounds of their own
 		return
-	case stack.EventPeerRestarted:
+	case stack.EventPeerRestarted, stack.EventPeerLeaving:
 		if !c.Live.block(n.ID).Has(e.Peer) { // from elsewhere, the news may be as slow as the links
 			return
 		}
