@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -91,7 +90,7 @@ func kvError(method string, err error) *cli.ExitError {
 	if e, ok := errors.AsType[*api.StatusError](err); ok {
 		switch e.Code {
 		case http.StatusNotFound:
-			if code = exitNotFound; strings.HasPrefix(e.Text, "no such path") { // the node is of an older build
+			if code = exitNotFound; e.NoPath() {
 				code = cli.ExitWrong
 			}
 		case http.StatusConflict:

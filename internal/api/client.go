@@ -100,6 +100,14 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return e.Text }
 
+// noPath begins the answer to a request for a path that a node does not have.
+const noPath = "no such path"
+
+// NoPath reports whether the node does not have the path, as one of an older build.
+func (e *StatusError) NoPath() bool {
+	return e.Code == http.StatusNotFound && strings.HasPrefix(e.Text, noPath)
+}
+
 // NewClient returns a client for an address. The token is for URLs.
 func NewClient(addr Address, token string) *Client { return NewSecureClient(addr, token, nil) }
 

@@ -194,7 +194,7 @@ func (s *Server) Handler() http.Handler {
 }
 
 func noSuchPath(w http.ResponseWriter, q *http.Request) {
-	Fail(w, http.StatusNotFound, fmt.Errorf("no such path: %.100q", q.URL.Path))
+	Fail(w, http.StatusNotFound, fmt.Errorf(noPath+": %.100q", q.URL.Path))
 }
 
 // take reads the body of a request. The body must come in time, while the answer may
