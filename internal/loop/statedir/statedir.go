@@ -44,11 +44,16 @@ func Open(dir string, id timed.NodeID, maxLock time.Duration) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{id: id, path: filepath.Join(dir, fmt.Sprintf("node-%v.state", id)), lock: lock}
+	d := &Dir{id: id, path: stateFile(dir, id), lock: lock}
 	if err := d.begin(maxLock); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// stateFile returns the name of the file of a node in a directory.
+func stateFile(dir string, id timed.NodeID) string {
+	return filepath.Join(dir, fmt.Sprintf("node-%v.state", id))
 }
 
 // begin reads the files, if there are any, and counts the incarnation.
@@ -123,7 +128,7 @@ func (d *Dir) half(lost, rest string) error {
 // FormerViews returns what [Dir.FormerViews] will be when a node opens a directory, which
 // FormerViews does not change. The error is that of Open.
 func FormerViews(dir string, id timed.NodeID) (uint64, error) {
-	d := &Dir{id: id, path: filepath.Join(dir, fmt.Sprintf("node-%v.state", id))}
+	d := &Dir{id: id, path: stateFile(dir, id)}
 	r, err := d.check()
 	return r.Views, err
 }
