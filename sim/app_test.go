@@ -104,6 +104,16 @@ func TestSameSeedSameHashWithApplication(t *testing.T) {
 	}
 }
 
+// Messages of an application begin turns of the platform's nodes: after the packets that
+// wait, as in the loop of a node.
+func TestApplicationsThatSpeakBreakNoPromise(t *testing.T) {
+	for seed := uint64(1); seed <= 40; seed++ {
+		r, err := Run(seed, Options{App: only(chatter("hello"))})
+		require.NoError(t, err)
+		require.Nil(t, r.Violation)
+	}
+}
+
 // What handlers are told changes at every call, and is so.
 func TestHandlersAreToldChanges(t *testing.T) {
 	calls := 0

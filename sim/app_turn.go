@@ -261,7 +261,7 @@ func (w *World) grant(x *ask) {
 	case n.stalledUntil > w.now: // it was stopped before it came to that
 		y := *x
 		n.after(0, func() { w.app.ask(y) })
-	case !n.proc.Upset:
+	case !n.proc.Upset && w.readWaiting(n) && x.life == n.lives:
 		w.say(n, x.to, x.payload)
 	}
 }
