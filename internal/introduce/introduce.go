@@ -19,9 +19,8 @@ const (
 	tellTimes  = 4                // how often a peer that has come alive is told of the others
 	tellEvery  = 4                // keepalive periods between the first two; then twice as long each time
 	talkEvery  = 2 * time.Second  // between two introductions to peers that were told already
-	greetTimes = 5                // how often a member is greeted
-	greetEvery = 4                // keepalive periods between two greetings
-	forgetting = 30 * time.Second // a member that has not answered is not greeted again for so long
+	greetEvery = 4                // keepalive periods between the first two greetings of a member; then twice as long each time
+	forgetting = 30 * time.Second // after which a member that has not answered may be introduced anew
 	maxGreeted = 64               // members under way; others are introduced again later
 )
 
@@ -65,11 +64,13 @@ type telling struct {
 	wait time.Duration
 }
 
-// greeting is a member that was introduced and is not known yet.
+// greeting is a member that was introduced and is not alive yet. It may be cut off from here
+// at first, so that greetings go on.
 type greeting struct {
 	wire.Member
-	left int
-	at   timed.Instant // of the next greeting or, after the last one, when it is forgotten
+	at    timed.Instant // of the next greeting, unless it is forgotten then
+	wait  time.Duration // before the one after it
+	until timed.Instant // when it is forgotten
 }
 
 // New returns the machine of an incarnation that starts at now.
@@ -77,7 +78,8 @@ func New(self timed.NodeID, keepalivePeriod time.Duration, now timed.Instant) *M
 	return &Machine{self: self, period: keepalivePeriod, talk: now.Add(talkEvery), due: now.Add(talkEvery)}
 }
 
-// SetAlive sets the peers that are alive. Those that have come alive are told at once.
+// SetAlive sets the peers that are alive. Those that have come alive are told at once, and
+// greeted no more.
 func (m *Machine) SetAlive(now timed.Instant, alive timed.Set) {
 	if alive == m.alive {
 		return // as in nearly every turn
@@ -89,28 +91,25 @@ func (m *Machine) SetAlive(now timed.Instant, alive timed.Set) {
 	for id := range m.alive.Minus(alive).All() {
 		m.told[id] = telling{}
 	}
+	m.greeted = slices.DeleteFunc(m.greeted, func(g greeting) bool { return alive.Has(g.Node) })
 	m.alive = alive
 	if alive.Empty() {
 		m.hasten(now)
 	}
 }
 
-// HandleMembers takes the members that a peer introduces. known are the nodes that need
-// no introduction.
-func (m *Machine) HandleMembers(now timed.Instant, members []wire.Member, known timed.Set) {
+// HandleMembers takes the members that a peer introduces. Those that are alive need no
+// introduction. Others do, even if they have been known for long: they may have moved, while
+// this node moved as well.
+func (m *Machine) HandleMembers(now timed.Instant, members []wire.Member) {
 	for _, x := range members {
-		if x.Node == m.self || known.Has(x.Node) || len(m.greeted) >= maxGreeted ||
+		if x.Node == m.self || m.alive.Has(x.Node) || len(m.greeted) >= maxGreeted ||
 			slices.ContainsFunc(m.greeted, func(g greeting) bool { return g.Member == x }) {
 			continue
 		}
-		m.greeted = append(m.greeted, greeting{x, greetTimes, now})
+		m.greeted = append(m.greeted, greeting{x, now, greetEvery * m.period, now.Add(forgetting)})
 		m.due = now
 	}
-}
-
-// NoteKnown notes the nodes that are known by their own packets now.
-func (m *Machine) NoteKnown(known timed.Set) {
-	m.greeted = slices.DeleteFunc(m.greeted, func(g greeting) bool { return known.Has(g.Node) })
 }
 
 // Deadline returns when HandleTimeout is next due.
@@ -169,19 +168,16 @@ func after(s timed.Set, id timed.NodeID) timed.NodeID {
 	return s.Next(timed.NoNode)
 }
 
-// greet greets members until they are known, and forgets those that do not answer.
+// greet greets members until they are alive, less and less often, and forgets those that do
+// not answer.
 func (m *Machine) greet(now timed.Instant, out []Effect) []Effect {
-	m.greeted = slices.DeleteFunc(m.greeted, func(g greeting) bool { return g.left == 0 && now >= g.at })
+	m.greeted = slices.DeleteFunc(m.greeted, func(g greeting) bool { return now >= g.until })
 	for i := range m.greeted {
 		g := &m.greeted[i]
-		if g.left == 0 || now < g.at {
+		if now < g.at {
 			continue
 		}
-		g.left--
-		g.at = now.Add(greetEvery * m.period)
-		if g.left == 0 {
-			g.at = now.Add(forgetting)
-		}
+		g.at, g.wait = timed.Earlier(now.Add(g.wait), g.until), 2*g.wait
 		out = append(out, Effect{Kind: Greet, Peer: g.Node, Addr: g.Addr})
 	}
 	return out

@@ -92,37 +92,34 @@ func gossips(t testing.TB) {
 
 func TestEverybodyIsToldInTheLongRun(t *testing.T) { gossips(t) }
 
-// A member that others introduce is greeted a few times, and not again soon.
+// A member that others introduce is greeted less and less often, however often they do.
 func greets(t testing.TB) {
 	m := New(1, period, start)
-	m.HandleMembers(start, members(1, 2, 3, 3), timed.SetOf(2))
-	out := run(m, start, time.Second)
-	require.Len(t, out, greetTimes)
-	for _, e := range out {
-		require.Equal(t, Effect{Kind: Greet, Peer: 3, Addr: address(3)}, e, "not this node, and nobody who is known")
-	}
+	m.SetAlive(start, timed.SetOf(2))
+	m.HandleMembers(start, members(1, 2, 3, 3))
+	all := greetings(run(m, start, time.Second))
+	require.Equal(t, map[netip.AddrPort]int{address(3): 4}, all, "after 0, 0.1, 0.3 and 0.7 s; not this node, and nobody who is alive")
+	count := func(from timed.Instant, d time.Duration) int { return greetings(run(m, from, d))[address(3)] }
 	later := start.Add(time.Second)
-	m.HandleMembers(later, members(3), timed.Set{})
-	require.Empty(t, run(m, later, 10*time.Second), "it has not answered")
+	m.HandleMembers(later, members(3))
+	require.Equal(t, 3, count(later, 10*time.Second), "after 1.5, 3.1 and 6.3 s")
 	later = later.Add(10 * time.Second)
-	m.HandleMembers(later, members(3), timed.Set{})
-	require.Empty(t, run(m, later, 10*time.Second), "and it is remembered")
-	later = start.Add(time.Minute)
-	run(m, later, time.Millisecond)
-	m.HandleMembers(later, members(3), timed.Set{})
-	require.NotEmpty(t, run(m, later, time.Millisecond))
-	m.NoteKnown(timed.SetOf(3))
-	require.Empty(t, run(m, later.Add(time.Millisecond), time.Second))
+	m.HandleMembers(later, members(3))
+	require.Equal(t, 2, count(later, 20*time.Second), "after 12.7 and 25.5 s")
+	later = later.Add(20 * time.Second)
+	require.Zero(t, count(later, time.Minute), "it is forgotten")
+	later = later.Add(time.Minute)
+	m.HandleMembers(later, members(3))
+	require.NotZero(t, count(later, time.Millisecond))
+	m.SetAlive(later.Add(time.Millisecond), timed.SetOf(2, 3))
+	require.Zero(t, count(later.Add(time.Millisecond), time.Second))
 	later = later.Add(time.Second)
-	m.HandleMembers(later, members(4), timed.Set{})
-	run(m, later, time.Second)
-	m.NoteKnown(timed.SetOf(4)) // after the last greeting
-	later = later.Add(time.Second)
-	m.HandleMembers(later, members(4), timed.Set{})
-	require.Len(t, run(m, later, time.Second), greetTimes, "it was known meanwhile")
+	m.SetAlive(later, timed.SetOf(2)) // it has moved
+	m.HandleMembers(later, members(3))
+	require.Equal(t, 4, count(later, time.Second))
 }
 
-func TestMembersAreGreetedUntilTheyAreKnown(t *testing.T) { greets(t) }
+func TestMembersAreGreetedUntilTheyAreAlive(t *testing.T) { greets(t) }
 
 // Members that are introduced at different times are greeted at intervals of their own.
 func atIntervals(t testing.TB) {
@@ -130,10 +127,10 @@ func atIntervals(t testing.TB) {
 	const apart = 7 * time.Millisecond
 	for i := range timed.NodeID(10) {
 		now := start.Add(time.Duration(i) * apart)
-		m.HandleMembers(now, members(i+2), timed.Set{})
+		m.HandleMembers(now, members(i+2))
 		require.Len(t, greetings(run(m, now, apart)), 1, "the others are not due")
 	}
-	require.Len(t, run(m, start.Add(10*apart), time.Minute/4), 10*(greetTimes-1))
+	require.Len(t, run(m, start.Add(10*apart), time.Minute), 10*8)
 }
 
 func TestGreetingsAreAtIntervals(t *testing.T) { atIntervals(t) }
@@ -142,7 +139,7 @@ func TestGreetingsAreAtIntervals(t *testing.T) { atIntervals(t) }
 func bounded(t testing.TB) {
 	m := New(1, period, start)
 	for id := timed.NodeID(2); id < 200; id++ {
-		m.HandleMembers(start, members(id), timed.Set{})
+		m.HandleMembers(start, members(id))
 	}
 	greeted := map[timed.NodeID]bool{}
 	for _, e := range run(m, start, time.Second) {
@@ -158,7 +155,7 @@ func TestGreetingsAreBounded(t *testing.T) { bounded(t) }
 func atEach(t testing.TB) {
 	m := New(1, period, start)
 	elsewhere := wire.Member{Node: 2, Addr: address(9)}
-	m.HandleMembers(start, append(members(2, 2), elsewhere, elsewhere), timed.Set{})
+	m.HandleMembers(start, append(members(2, 2), elsewhere, elsewhere))
 	require.Equal(t, map[netip.AddrPort]int{address(2): 1, address(9): 1}, greetings(run(m, start, period)))
 }
 

@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"IntroduceOnce":      tellsNewcomers,
 		"IntroduceFirst":     gossips,
 		"IntroduceForEver":   greets,
+		"GreetSteadily":      greets,
 		"IntroduceForgets":   greets,
 		"IntroduceSpins":     nothingStaysDue,
 		"IntroduceRemembers": greets,

@@ -21,11 +21,11 @@ func (d *driver) takeMembers(from netip.AddrPort) {
 	}
 	members := p.Members[:0]
 	for _, m := range p.Members {
-		if d.mayGreet(m.Addr.Addr(), from.Addr()) && !d.routes.gone.introduced(&m) {
+		if d.mayGreet(m.Addr.Addr(), from.Addr()) && !d.routes.gone.introduced(&m) && !d.routes.leadTo(&m) {
 			members = append(members, m)
 		}
 	}
-	d.introductions.HandleMembers(d.clock.now, members, d.routes.reached())
+	d.introductions.HandleMembers(d.clock.now, members)
 }
 
 // mayGreet reports whether a member at an address that a peer introduces can be reached:
@@ -49,7 +49,6 @@ func (d *driver) introduce() {
 	if now < m.Deadline() {
 		return
 	}
-	m.NoteKnown(d.routes.reached())
 	d.introduced = m.HandleTimeout(now, d.introduced[:0])
 	for i := range d.introduced {
 		switch e := &d.introduced[i]; e.Kind {
@@ -86,7 +85,7 @@ func (d *driver) tell(peer timed.NodeID, members timed.Set) {
 	for id := range members.All() {
 		a := d.routes.to[id].Addr
 		if d.routes.to[id].Proved && a.IsValid() && (!a.Addr().IsLoopback() || to.Addr.Addr().IsLoopback()) {
-			list = append(list, wire.Member{Node: id, Addr: netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())})
+			list = append(list, wire.Member{Node: id, Addr: introducible(a)})
 		}
 	}
 	frames := wire.FrameLabels // with the first ones
@@ -98,6 +97,11 @@ func (d *driver) tell(peer timed.NodeID, members timed.Set) {
 		d.tellSome(peer, frames, list[:n])
 		frames, list = 0, list[n:]
 	}
+}
+
+// introducible returns an address as introductions have it.
+func introducible(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
 // tellSome introduces this node, members, or both, by a keepalive. A packet that carries

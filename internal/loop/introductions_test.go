@@ -40,16 +40,20 @@ func whoIsGreeted(t testing.TB) {
 
 func TestMembersAreGreetedWhereTheyCanBeReached(t *testing.T) { whoIsGreeted(t) }
 
-// A node that is known from a packet, but has not shown that it receives, may be greeted
-// when others introduce it: without that, two such nodes could wait for each other for ever.
+// A node that is known from a packet, but has not shown that it receives, is greeted when
+// others introduce it: without that, two such nodes could wait for each other for ever. So is
+// one that others have heard elsewhere.
 func unprovedAreGreeted(t testing.TB) {
 	r := routes{limit: 9}
-	a := netip.MustParseAddrPort("127.0.0.1:7002")
+	a, elsewhere := netip.MustParseAddrPort("127.0.0.1:7002"), netip.MustParseAddrPort("127.0.0.1:7003")
 	r.learn(2, a, false, 1)
 	require.True(t, r.known.Has(2))
-	require.True(t, r.reached().Empty())
-	r.learn(3, a, true, 1)
-	require.Equal(t, timed.SetOf(3), r.reached())
+	require.False(t, r.leadTo(&wire.Member{Node: 2, Addr: a}))
+	mapped := netip.AddrPortFrom(netip.AddrFrom16(a.Addr().As16()), a.Port())
+	r.learn(3, mapped, true, 1)
+	require.True(t, r.leadTo(&wire.Member{Node: 3, Addr: a}))
+	require.False(t, r.leadTo(&wire.Member{Node: 3, Addr: elsewhere}))
+	require.False(t, r.leadTo(&wire.Member{Node: 4, Addr: a}))
 }
 
 func TestNodesThatHaveShownNothingAreGreeted(t *testing.T) { unprovedAreGreeted(t) }

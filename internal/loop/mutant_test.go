@@ -35,6 +35,7 @@ var notices = map[string]func(testing.TB){
 	"KeysForgedKept":        silentlyDrops,
 	"KeysForgetPackets":     silentlyDrops,
 	"SendBeforePublish":     usersLook,
+	"IntroduceMoved":        unprovedAreGreeted,
 	"SupplyStalls":          newRoomIsUsed,
 	"LoansForEver":          loansEnd,
 	"DroppedBytesForgotten": droppedIsConsumed,

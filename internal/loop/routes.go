@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/internal/admit"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -160,16 +161,12 @@ func (r *routes) follow(h *datagram.Header, from netip.AddrPort, proved bool, v 
 	}
 }
 
-// reached returns the peers to which packets may go without limit. Other known peers still
-// get greetings: two nodes that have not reached each other yet may send no more bytes
-// than they got, so both would wait for ever if the first packets were lost.
-func (r *routes) reached() (ids timed.Set) {
-	for id := range r.known.All() {
-		if r.to[id].Proved {
-			ids.Add(id)
-		}
-	}
-	return ids
+// leadTo reports whether packets go to a member at the address at which another node has
+// heard it, without limit. Two nodes that have not reached each other yet may send no more
+// bytes than they got: both would wait for ever if the first packets were lost.
+func (r *routes) leadTo(m *wire.Member) bool {
+	t := &r.to[m.Node]
+	return t.Proved && introducible(t.Addr) == m.Addr
 }
 
 // leaves notes that an incarnation of a peer has said that it leaves. It reports
