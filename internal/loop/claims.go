@@ -109,7 +109,7 @@ func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
 // conflict by the answer.
 func (d *driver) answerGreeting(h *datagram.Header, from netip.AddrPort) {
 	if d.routes.known.Has(h.Source) && d.routes.to[h.Source].Addr != from {
-		p := hello(&d.cfg, h.Version, h.Source, d.clock.now)
+		p := d.greeting(h.Version, h.Source)
 		d.challenge(&p, from, h.Source)
 	}
 }

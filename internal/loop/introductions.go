@@ -71,10 +71,18 @@ func (d *driver) introduce() {
 // one.
 func (d *driver) greetAt(id timed.NodeID, addr netip.AddrPort) {
 	for _, version := range [...]uint8{wire.Version, wire.Oldest} {
-		p := hello(&d.cfg, version, id, d.clock.now)
-		d.stack.Election().FillState(d.clock.now, &p.State)
+		p := d.greeting(version, id)
 		_ = d.out.add(&p, addr, &d.count)
 	}
+}
+
+// greeting returns a packet to a node, in a version of the wire format, that goes elsewhere
+// than packets to that node do. It says whether this node leads, as all packets do: the node
+// may know this one, and then believes it.
+func (d *driver) greeting(version uint8, id timed.NodeID) wire.Packet {
+	p := hello(&d.cfg, version, id, d.clock.now)
+	d.stack.Election().FillState(d.clock.now, &p.State)
+	return p
 }
 
 // tell introduces members to a peer: those whose address has shown that it receives, and

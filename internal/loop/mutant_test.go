@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/loop", notices
 
 func usersLook(t testing.TB)   { worldsOfUsers(t) }
 func readersKnow(t testing.TB) { worldsOfReaders(t) }
+func joinersMeet(t testing.TB) { worldsOfJoiners(t) }
 
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
@@ -35,6 +36,7 @@ var notices = map[string]func(testing.TB){
 	"KeysForgedKept":        silentlyDrops,
 	"KeysForgetPackets":     silentlyDrops,
 	"SendBeforePublish":     usersLook,
+	"GreetingLeadsNot":      joinersMeet,
 	"IntroduceMoved":        unprovedAreGreeted,
 	"SupplyStalls":          newRoomIsUsed,
 	"LoansForEver":          loansEnd,

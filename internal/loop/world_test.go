@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"bytes"
 	"hash"
 	"hash/fnv"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader/quorum"
@@ -28,17 +30,20 @@ type world struct {
 	random *rand.Rand
 	now    int64 // true time
 	nodes  []*inhabitant
+	at     map[netip.AddrPort]*inhabitant // where each one receives
 	way    []onTheWay
 	cut    map[[2]timed.NodeID]bool
+	still  bool // no packet is lost by chance
 	uses   []*use
 	ends   map[string]int // how often each thing was seen
 	digest hash.Hash64    // of all that nodes sent, said and published
+	joins  *joins         // nil: all nodes know each other from the start, have no keys, and stay
 }
 
 // onTheWay is a packet that arrives at a time.
 type onTheWay struct {
 	at   int64
-	to   *inhabitant
+	to   netip.AddrPort
 	data udp.Packet
 }
 
@@ -56,6 +61,8 @@ type inhabitant struct {
 	before    *Snapshot     // published before the turn
 	leadUntil timed.Instant // of the lease after the last turn; 0 without one
 	global    timed.Instant // the same for the global lease
+	ring      *seal.Ring    // nil without keys
+	own       opening       // of its own packets
 	ended     int           // local leads
 	endGlobal int           // global leads
 }
@@ -74,7 +81,7 @@ func at7(id timed.NodeID) netip.AddrPort {
 }
 
 func newWorld(t testing.TB, seed uint64, count int, cast *broadcast.Config) *world {
-	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), now: int64(time.Hour), cut: map[[2]timed.NodeID]bool{}, ends: map[string]int{}, digest: fnv.New64a()}
+	w := emptyWorld(t, seed)
 	var all timed.Set
 	var list []peers.Peer
 	for id := range timed.NodeID(count) {
@@ -92,9 +99,14 @@ func newWorld(t testing.TB, seed uint64, count int, cast *broadcast.Config) *wor
 			cfg.Conn, cfg.Sink, cfg.Random, cfg.Clock, cfg.Wall = n, n, w.random.Uint64, hwclock.Of(n.show), n.wall
 			cfg.Peers = peers.NewResolver(peers.Options{Self: id, Changed: func() {}}, list)
 		})
-		w.nodes = append(w.nodes, n)
+		w.nodes, w.at[n.local] = append(w.nodes, n), n
 	}
 	return w
+}
+
+func emptyWorld(t testing.TB, seed uint64) *world {
+	return &world{t: t, random: rand.New(rand.NewPCG(seed, 0)), now: int64(time.Hour), at: map[netip.AddrPort]*inhabitant{},
+		cut: map[[2]timed.NodeID]bool{}, ends: map[string]int{}, digest: fnv.New64a()}
 }
 
 // show is the hardware clock.
@@ -111,17 +123,39 @@ func (n *inhabitant) WriteBatch(pkts []udp.Packet) (int, error) {
 	n.written += len(pkts)
 	for i := range pkts {
 		b := append(append([]byte(nil), pkts[i].Buf[:pkts[i].N]...), pkts[i].Tail...)
-		require.NoError(w.t, n.decoder.Decode(append([]byte(nil), b...), &n.packet))
+		n.decode(b)
 		n.publishedBeforeSent(&n.packet)
 		_, _ = w.digest.Write(b)
-		to := timed.NodeID(pkts[i].Addr.Port() - 7000)
-		if w.cut[[2]timed.NodeID{n.id, to}] || w.random.IntN(50) == 0 {
+		if w.joins != nil && !w.joins.sends(n, b, pkts[i].Addr) {
 			continue
 		}
-		delay := int64(100*time.Microsecond) + w.random.Int64N(int64(2*time.Millisecond))
-		w.way = append(w.way, onTheWay{w.now + delay, w.nodes[to-1], udp.Packet{Buf: b, N: len(b), Addr: n.local}})
+		if to := w.at[pkts[i].Addr]; w.cut[[2]timed.NodeID{n.id, to.id}] || w.random.IntN(50) == 0 && !w.still {
+			continue
+		}
+		w.carry(b, n.local, pkts[i].Addr)
 	}
 	return len(pkts), nil
+}
+
+// carry lets a packet arrive later.
+func (w *world) carry(b []byte, from, to netip.AddrPort) {
+	delay := int64(100*time.Microsecond) + w.random.Int64N(int64(2*time.Millisecond))
+	w.way = append(w.way, onTheWay{w.now + delay, to, udp.Packet{Buf: b, N: len(b), Addr: from}})
+}
+
+// decode reads a packet that the node sends, with its keys.
+func (n *inhabitant) decode(b []byte) {
+	t, b := n.w.t, bytes.Clone(b)
+	if n.ring == nil {
+		require.NoError(t, n.decoder.Decode(b, &n.packet))
+		return
+	}
+	h, _, err := wire.ParseHeader(b)
+	require.NoError(t, err)
+	frames, _, err := n.own.frames(b, &h, originOf(&h))
+	require.NoError(t, err, "node %v sends what its keys do not open", n.id)
+	n.own.opener.Keep()
+	require.NoError(t, n.decoder.DecodeFrames(h, frames, &n.packet))
 }
 
 func (n *inhabitant) Wake() { n.next = min(n.next, n.w.now) }
@@ -198,9 +232,13 @@ func (w *world) arrive() {
 			left = append(left, p)
 			continue
 		}
-		p.data.Received = timed.Instant(p.to.show())
-		p.to.arrived = append(p.to.arrived, p.data)
-		p.to.next = min(p.to.next, w.now+w.random.Int64N(int64(time.Millisecond)))
+		to := w.at[p.to]
+		if to == nil {
+			continue // it has moved
+		}
+		p.data.Received = timed.Instant(to.show())
+		to.arrived = append(to.arrived, p.data)
+		to.next = min(to.next, w.now+w.random.Int64N(int64(time.Millisecond)))
 	}
 	w.way = left
 }
