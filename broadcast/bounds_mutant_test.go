@@ -44,6 +44,7 @@ func TestBoundsNoticeBugs(t *testing.T) {
 		"BroadcastGapKept":        waitsWhileItGrows,
 		"BroadcastAsksAnybody":    asksWhoHasIt,
 		"BroadcastSmallerClaims":  keepsTheLargestClaim,
+		"BroadcastLaneUncounted":  lanesCount,
 		"BroadcastAnswersAnyBoot": func() bool { return answersForOneBoot(t) },
 		"BroadcastLogInOneTurn":   answersLogsInBounds,
 

@@ -252,4 +252,20 @@ func keepsTheLargestClaim() bool {
 	return !s.admit(ClassOrdered, 500, 1) && s.claims[ClassOrdered].bytes == 2000
 }
 
+// lanesCount reports whether the number of messages under way is bounded also while one of the
+// other class waits for room, so that lanes count.
+func lanesCount() bool {
+	g := newTrio(4, Config{MaxMessages: 16, MaxPayload: 100})
+	g.nodes[0].claims[ClassUnordered] = claim{bytes: 1000, frags: 1}
+	for n := range 17 {
+		g.nodes[0].claims[ClassUnordered].chances = 0
+		if _, err := g.cast(0, nil, total); err != nil {
+			return n == 16
+		}
+	}
+	return false
+}
+
+func TestTheNumberOfMessagesIsBoundedInEachLane(t *testing.T) { require.True(t, lanesCount()) }
+
 func TestTheLargestMessageKeepsItsRoom(t *testing.T) { require.True(t, keepsTheLargestClaim()) }

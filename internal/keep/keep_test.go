@@ -227,4 +227,17 @@ func seldom(t testing.TB) {
 	require.Greater(t, operations(), 10, "a start does not change its size")
 }
 
+// byDefault has a small state, which is written down when 16 MiB were logged since.
+func byDefault(t testing.TB) {
+	d, _, _ := three(t)
+	k := openWith(t, d, &list{}, Options{})
+	require.Equal(t, 16<<20, k.next)
+	k.since = k.next - 1
+	require.Empty(t, k.Compact())
+	k.since++
+	require.NotEmpty(t, k.Compact())
+}
+
+func TestSmallStatesAreWrittenSeldom(t *testing.T) { byDefault(t) }
+
 func TestLargeStatesAreWrittenSeldom(t *testing.T) { seldom(t) }

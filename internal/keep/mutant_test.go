@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepPlaceAhead":      keepsPayloads,
 		"KeepRewritesOften":   seldom,
 		"KeepForgetsSize":     seldom,
+		"KeepAlwaysSmall":     byDefault,
 		"KeepConfirmsUnsaid":  unconfirmed,
 		"KeepPayloadsLent":    keepsPayloads,
 		"KeepUnreadIsNone":    failedReads,

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,7 +80,7 @@ func join(t *testing.T, h *hub, id timed.NodeID) *member {
 }
 
 // submit broadcasts an operation, once operations are accepted.
-func (m *member) submit(t *testing.T, op string) {
+func (m *member) submit(t testing.TB, op string) {
 	t.Helper()
 	for {
 		status, changed := m.Status()
@@ -113,6 +114,47 @@ func TestGroupSplitsAndMerges(t *testing.T) {
 			require.Equal(t, replica.Working, status.Situation)
 			require.False(t, status.Waits)
 		}
+	})
+}
+
+// differing has two members, of whom one has the wrong state.
+func differing(t testing.TB) (told []replica.Event) {
+	h := new(hub)
+	var mu sync.Mutex
+	var members []*member
+	for id := range timed.NodeID(2) {
+		m := &member{app: &words{}, group: h.join(id + 1)}
+		e, err := New(replica.Config{HashEvery: 2}, m.group, m.app, nil, nil, func(v Event) {
+			if v.Kind == replica.EventDiverged {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, v.Event)
+			}
+		})
+		require.NoError(t, err)
+		m.Engine = e
+		go func() { _ = e.Run(t.Context()) }()
+		members = append(members, m)
+	}
+	h.view(members[0].group, members[1].group)
+	members[0].submit(t, "one")
+	synctest.Wait()
+	members[1].app.list = append(members[1].app.list, "wrong")
+	members[0].submit(t, "two")
+	members[0].submit(t, "three")
+	time.Sleep(time.Second)
+	synctest.Wait()
+	mu.Lock()
+	defer mu.Unlock()
+	return told
+}
+
+// Members tell each other the hashes of their states.
+func TestMembersWithOtherStatesAreNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := differing(t)
+		require.NotEmpty(t, told)
+		require.NotEqual(t, told[0].Ours, told[0].Theirs)
 	})
 }
 

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -94,4 +95,10 @@ func wrongly[T any](t *testing.T, id string, wrong func(*testing.T) T) {
 	mutant.Set(id)
 	defer mutant.Set(mutant.None)
 	require.NotEmpty(t, wrong(t))
+}
+
+func TestHashUnsaidIsNoticed(t *testing.T) {
+	mutant.Set("HashUnsaid")
+	defer mutant.Set(mutant.None)
+	synctest.Test(t, func(t *testing.T) { require.Empty(t, differing(t), "noticed") })
 }
