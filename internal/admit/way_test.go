@@ -31,8 +31,10 @@ func addressesLead(t testing.TB) {
 	require.Equal(t, 2, w.Addr)
 	w.Follow(40, 5, 103, 3, true, patience)
 	require.Zero(t, also(40, true), "where packets went has become where they go")
+	w.Follow(45, 6, 7, 5, true, patience)
+	require.Equal(t, 5, w.Addr, "another incarnation has stamps of another clock")
 
-	w.Meet(50, 6, 4, false, patience)
+	w.Meet(50, 7, 4, false, patience)
 	require.Zero(t, also(50, true), "another incarnation is elsewhere, and the accepted one is heard")
 	require.Equal(t, 4, also(50, false))
 	w.Restart()
