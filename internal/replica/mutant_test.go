@@ -65,6 +65,8 @@ var notices = map[string]func(testing.TB){
 	"ReplicaForgetMemory":         renewedCounts,
 	"StorePlaceWithoutPosition":   placeInTheMiddle,
 	"StorePositionsSkipped":       positionsInTheMiddle,
+	"StorePositionsOverflowed":    positionsBehindTheQueue,
+	"StoreLastsBefore":            lastsWhenApplied,
 	"StoreBaseForgotten":          positionsOfOthers,
 	"StoreUnsettledUnplaced":      placeOfAnUnsettledView,
 	"StoreTentativeIsNewer":       tentativeIsOlder,

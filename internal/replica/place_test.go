@@ -81,6 +81,34 @@ func positionsInTheMiddle(t testing.TB) {
 
 func TestAPlaceInTheMiddleOfAViewHasThePositionsThere(t *testing.T) { positionsInTheMiddle(t) }
 
+// positionsBehindTheQueue has a member get the state of the middle of a view, while operations come
+// that it has no room for: the only one of a sender is among them.
+func positionsBehindTheQueue(t testing.TB) {
+	w := newWorld(3, Config{Stored: true, MaxQueued: MinQueued})
+	w.install(0, 2)
+	w.op(0, "a")
+	w.nodes[0].lazy, w.nodes[2].lazy = true, true
+	w.install(0, 1, 2)
+	w.inTurn(func() {
+		for range 2 * MinQueued / PerDelivery {
+			w.op(0, "long")
+		}
+		w.op(2, "b")
+	})
+	_, over := w.nodes[1].has(EventStartedOver)
+	require.True(t, over)
+	for range 2 {
+		w.answer(0)
+		w.answer(2)
+		w.run(10 * time.Millisecond)
+	}
+	require.Equal(t, w.nodes[0].app, w.nodes[1].app)
+	require.Contains(t, w.nodes[1].app, "b")
+	require.Empty(t, w.again)
+}
+
+func TestAPlaceInTheMiddleOfAViewHasThePositionsOfAll(t *testing.T) { positionsBehindTheQueue(t) }
+
 // positionsOfOthers has a member get a state with an operation of a sender that is away.
 func positionsOfOthers(t testing.TB) {
 	w := newWorld(3, Config{Stored: true})
@@ -198,3 +226,39 @@ func lastsOnDisks(t testing.TB) {
 		require.True(t, w.nodes[0].last.Lasting)
 	}
 }
+
+// lastsWhenApplied has the news that disks have an operation come to a member before the reports
+// of the view do. The member says that the operation lasts when it has applied it, since it holds
+// its answer back until then.
+func lastsWhenApplied(t testing.TB) {
+	majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
+	require.NoError(t, err)
+	w := newWorld(3, Config{Stored: true, Quorum: majority})
+	w.install(0, 1, 2)
+	late, strict := lane{0, broadcast.ClassOrdered}, broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
+	var report []byte // the last one, which comes behind the operation
+	w.hold = func(from int, p []byte) bool {
+		if kind(p[0]) != kindReport || from != 2 {
+			return false
+		}
+		report = p
+		return true
+	}
+	w.tardy = []lane{late}
+	w.install(0, 1, 2)
+	w.hold = nil
+	w.opWith(0, "a", strict)
+	w.perform(2, []Effect{{Kind: Broadcast, Options: marker, Payload: report}})
+	w.store(1)
+	w.store(2)
+	require.Empty(t, w.nodes[0].app)
+	_, any := w.nodes[0].lasting()
+	require.False(t, any)
+	w.catchUp(late)
+	require.Equal(t, "a", w.nodes[0].app)
+	position, any := w.nodes[0].lasting()
+	require.True(t, any)
+	require.Equal(t, w.nodes[1].place.Position, position)
+}
+
+func TestWhatLastsIsSaidWhenItIsApplied(t *testing.T) { lastsWhenApplied(t) }
