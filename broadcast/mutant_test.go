@@ -177,6 +177,7 @@ func TestReportOfAnyBootIsNoticed(t *testing.T) {
 // In a campaign the log is hardly ever full, and no quorum is less than half of a view.
 func TestAnOverrunLogIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastLogOverrun", keepsWithinTheLog)
+	noticed(t, "BroadcastDecidesTooFar", decidesWithinTheLog)
 }
 
 func TestASmallQuorumIsNoticed(t *testing.T) {

@@ -156,7 +156,21 @@ func keepsWithinTheLog() bool {
 	return s.log.has(s.released+logSize-1) && s.log.has(s.released+logSize) && !s.log.has(s.released+logSize+1)
 }
 
-func TestTheLogIsNotOverrun(t *testing.T) { require.True(t, keepsWithinTheLog()) }
+// decidesWithinTheLog reports whether a decider waits when its next decision would take the place
+// of one that is not released.
+func decidesWithinTheLog() bool {
+	s := newTrio(3, Config{}).nodes[1]
+	s.decider = s.me
+	reach := func(number uint64) bool {
+		s.known, s.have = number, number
+		return s.decides()
+	}
+	return reach(s.released+logSize-1) && !reach(s.released+logSize)
+}
+
+func TestTheLogIsNotOverrun(t *testing.T) {
+	require.True(t, keepsWithinTheLog() && decidesWithinTheLog())
+}
 
 // Members await others while an ordered message is under way, and never otherwise.
 func TestMembersAwaitDecisionsAndAcknowledgements(t *testing.T) {

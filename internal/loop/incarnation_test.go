@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/timed"
 )
 
 // An incarnation that ends takes its lead and its messages with it, whatever ended
@@ -33,6 +35,7 @@ func endsOfIncarnations(t testing.TB) {
 		d, before := l.driver, l.Snapshot()
 		require.True(t, before.Leading)
 		promise := d.hold(false)
+		readersFirst(t, l)
 		w := l.Sends().NewWaiter()
 		d.mu.Lock() // no caller takes a turn
 		_, err := l.Sends().Send(t.Context(), []byte("lost"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, w, false)
@@ -74,6 +77,16 @@ func endsOfIncarnations(t testing.TB) {
 			step(l, c)
 		}
 		require.Equal(t, 2, d.life.Incarnations())
+	}
+}
+
+// readersFirst requires that readers know of the next incarnation before the application hears of it.
+func readersFirst(t testing.TB, l *Loop) {
+	boot, once := l.Snapshot().Self.Boot, sync.Once{}
+	l.cfg.OnPublish = func(s *Snapshot, _, _ timed.Instant) {
+		if s.Self.Boot != boot {
+			once.Do(func() { require.NotEqual(t, deliveryqueue.NewIncarnation, lastOf(l).Kind) })
+		}
 	}
 }
 

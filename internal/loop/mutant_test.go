@@ -69,6 +69,7 @@ var notices = map[string]func(testing.TB){
 	"LoopReceivesLate":         countWhenTheyCame,
 	"ClaimsOfTheDead":          nothingClaimedBetween,
 	"KeepTrust":                endsOfIncarnations,
+	"RestartHeardFirst":        endsOfIncarnations,
 	"LifeGoesOnInconsistent":   endsOfIncarnations,
 	"FlushUnwritten":           silentAfterAFailedWrite,
 	"ViewsUnreserved":          viewsGrow,
