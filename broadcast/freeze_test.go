@@ -92,3 +92,40 @@ func reportsCount() bool {
 }
 
 func TestReportsAreOfMembers(t *testing.T) { require.True(t, reportsCount()) }
+
+// sends returns how many packets of a kind a machine sends in ten of the times after which it
+// repeats them.
+func (t *trio) sends(i int, of func(*Packet) bool) (n int) {
+	s := t.nodes[i]
+	for range 10 {
+		t.now = t.now.Add(2 * s.cfg.Timing.OneWayTimeout)
+		for _, e := range s.HandleTimeout(t.now, clocksync.Reading{}, nil) {
+			if e.Kind == Send && of(e.Packet) {
+				n++
+			}
+		}
+		s.Reclaim()
+	}
+	return n
+}
+
+// repeatsDone reports whether a member says again and again that it has what the plan demands, and
+// repeatsPlan whether the leader repeats that plan: any packet may be lost, and nothing else would
+// end the flush.
+func repeatsDone() bool {
+	g := newTrio(3, Config{})
+	s, v := g.nodes[1], viewOf(2, 0, 1, 2)
+	s.Freeze(g.now, v, false)
+	s.follow(g.now, &Plan{Proposal: v.ID, Groups: []Group{{Previous: s.view.ID, End: s.have, Source: 1}}})
+	return g.sends(1, func(p *Packet) bool { return p.Done == v.ID }) == 10
+}
+
+func repeatsPlan() bool {
+	g := newTrio(3, Config{})
+	s, v := g.nodes[0], viewOf(2, 0, 1, 2)
+	s.Freeze(g.now, v, true)
+	s.freeze.plan, s.freeze.lacking = []*Plan{{Proposal: v.ID}}, timed.SetOf(2)
+	return g.sends(0, func(p *Packet) bool { return p.Plan != nil }) == 2*10
+}
+
+func TestAFlushSurvivesLostPackets(t *testing.T) { require.True(t, repeatsDone() && repeatsPlan()) }

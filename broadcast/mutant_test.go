@@ -183,3 +183,9 @@ func TestAnOverrunLogIsNoticed(t *testing.T) {
 func TestASmallQuorumIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastQuorumSuffices", func() bool { return strongNeedsMost(t) })
 }
+
+// In a campaign another view soon ends a flush that hangs.
+func TestAFlushThatHangsIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastDoneOnce", repeatsDone)
+	noticed(t, "BroadcastPlanOnce", repeatsPlan)
+}
