@@ -123,6 +123,9 @@ func resignedIsNotInstalled(t testing.TB) {
 	require.Equal(t, Commit, commit.Kind)
 	m := g.members[2]
 	require.Equal(t, []Kind{SendDropped}, kinds(m.HandleResign(now, inc(1), commit.ID, nil)))
+	older := commit.ID
+	older.Sequence--
+	require.Equal(t, []Kind{SendDropped}, kinds(m.HandleResign(now, inc(1), older, nil)), "late, of a view before")
 	require.Empty(t, m.HandlePart(now, inc(1), &commit, now, now, 0, nil))
 	require.Nil(t, m.View())
 	require.False(t, m.UpToDate(now))

@@ -29,6 +29,7 @@ func TestMutantsAreKilled(t *testing.T) {
 
 		"RenewResigned":       resignedIsNotInstalled,
 		"ResignedUninstalled": resignedIsNotInstalled,
+		"ResignedOlder":       resignedIsNotInstalled,
 		"CommitWithoutMember": resignedIsNotInstalled,
 	})
 }
