@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/seal", map[string]func(testing.TB){
-		"KeysOfTheCipher": opensWhatItMay,
+		"KeysOfTheCipher":  opensWhatItMay,
+		"SessionKeptTwice": keepsTwoSessions,
 	})
 }

@@ -98,7 +98,9 @@ func TestSaltChangesEverything(t *testing.T) {
 }
 
 // Junk puts no session out: only kept packets do, and the living incarnation stays.
-func TestSessions(t *testing.T) {
+func TestSessions(t *testing.T) { keepsTwoSessions(t) }
+
+func keepsTwoSessions(t testing.TB) {
 	k := NewKey()
 	s, o := NewSealer(ring(t, k)), NewOpener(ring(t, k))
 	at := func(boot uint64) Origin { return Origin{Source: 7, Boot: boot, Key: k.ID()} }
@@ -119,6 +121,7 @@ func TestSessions(t *testing.T) {
 	require.True(t, o.Knows(at(1), 1) && o.Knows(at(2), 1))
 	open(1, true) // the living one
 	open(3, true)
+	open(3, true) // it takes no second place
 	require.True(t, o.Knows(at(1), 1) && o.Knows(at(3), 1))
 	require.False(t, o.Knows(at(2), 1))
 }
