@@ -32,6 +32,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BendAtTheWrongEnd":    bendsAreForeseen,
 		"HoldoverIgnoresBend":  holdoverAfterABend,
 		"ForwardedAge":         forwardedSamplesAge,
+		"ReferenceOfTheRepeat": forwardedSamplesAge,
 		"FarewellsPushedOut":   alternatingTimelines,
 		"LeapWithoutDrift":     leapOnASlowClock,
 		"LeaderCombinesLate":   newLeaderKnowsUTC,

@@ -385,6 +385,7 @@ func forwardedSamplesAge(t testing.TB) {
 		for after, count := range map[time.Duration]int{SampleLife: 1, SampleLife + time.Second: 0} {
 			d := utcLeader()
 			d.HandleForwarded(now, 3, &f, off, off, nil)
+			d.HandleForwarded(now.Add(SampleLife/2), 3, &f, off, off, nil) // again
 			d.Steer(now.Add(after), nil)
 			require.Len(t, d.References(now.Add(after)), count)
 		}
