@@ -128,7 +128,7 @@ func (s *Service) follow(now timed.Instant, p *Plan) {
 	if g.Source == s.cfg.Self.Node {
 		for _, l := range g.Lack {
 			if l.Have < g.End && l.Node != s.cfg.Self.Node {
-				s.answers = append(s.answers, answer{to: l.Node, log: Span{l.Have + 1, g.End}, full: true})
+				s.answers = append(s.answers, answer{to: l.Node, log: Span{l.Have + 1, min(g.End, s.known)}, full: true})
 			}
 		}
 	}

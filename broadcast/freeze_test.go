@@ -129,3 +129,16 @@ func repeatsPlan() bool {
 }
 
 func TestAFlushSurvivesLostPackets(t *testing.T) { require.True(t, repeatsDone() && repeatsPlan()) }
+
+// answersWhatItKnows reports whether the source that a plan names answers with the decisions that
+// it knows, whatever end a faulty leader has put into the plan: it would look for all others.
+func answersWhatItKnows() bool {
+	g := newTrio(3, Config{})
+	s, v := g.nodes[1], viewOf(2, 0, 1, 2)
+	s.have, s.known = 5, 5
+	s.Freeze(g.now, v, false)
+	s.follow(g.now, &Plan{Proposal: v.ID, Groups: []Group{{Previous: s.view.ID, End: MaxSequence, Source: 2, Lack: []Lack{{Node: 3, Have: 3}}}}})
+	return len(s.answers) == 1 && s.answers[0].log == Span{4, 5}
+}
+
+func TestASourceAnswersWhatItKnows(t *testing.T) { require.True(t, answersWhatItKnows()) }

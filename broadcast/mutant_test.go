@@ -189,3 +189,8 @@ func TestAFlushThatHangsIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastDoneOnce", repeatsDone)
 	noticed(t, "BroadcastPlanOnce", repeatsPlan)
 }
+
+// The leaders of campaigns send the plans that they make.
+func TestAnswersWithoutEndAreNoticed(t *testing.T) {
+	noticed(t, "BroadcastAnswersUnknown", answersWhatItKnows)
+}
