@@ -198,6 +198,7 @@ var survivors = map[string]string{
 	"UTCSkipsWidth":          "there are no references of UTC",
 	"HoldoverIgnoresBend":    "there are no references of UTC",
 	"ForwardedAge":           "there are no references of UTC",
+	"ReferenceOfTheRepeat":   "there are no references of UTC",
 	"LeapWithoutDrift":       "there are no references of UTC",
 	"LeaderCombinesLate":     "there are no references of UTC",
 
@@ -383,6 +384,7 @@ var survivors = map[string]string{
 	"WordForHalfThePeriod":  "nodes are of a version without the leader's word",
 	"WiderThanTheOffset":    "costs accuracy only",
 	"LateReplyUnread":       "no search was tried; the test is in package internal/stack",
+	"ResignedOlder":         "no search was tried; the test is in package membership",
 	"ResignedUninstalled":   "no search was tried; the test is in package membership",
 	"CommitWithoutMember":   "packets are not damaged",
 }
