@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/journal"
 	"github.com/failaware/failaware/internal/journal/disktest"
 	"github.com/failaware/failaware/internal/keep"
@@ -212,3 +213,27 @@ func TestAFullDiskOfAnotherNodeIsNamed(t *testing.T) {
 
 // A disk has what its application has, whatever brought the application there.
 func TestDisksFollowTheirApplications(t *testing.T) { require.Empty(t, followed(t)) }
+
+// unnamedStays has an application apply an operation while its state has no name. The disk then
+// stays as it is, for it could not say what it has, and gets all of the state with the name.
+func unnamedStays(t testing.TB) {
+	app := &words{}
+	e, err := New(replica.Config{}, new(hub).join(1), app, storeOn(t, disktest.New(), app), nil, nil)
+	require.NoError(t, err)
+	change := func(of replica.Effect) uint64 {
+		done, err := e.change(t.Context(), &call{of, &incarnation{}})
+		require.True(t, done)
+		require.NoError(t, err)
+		return e.store.keeper.Last()
+	}
+	operation := replica.Effect{Kind: replica.Apply, Delivery: broadcast.Delivery{ID: messageID(1), Position: 1, Payload: []byte("a")}, At: point(7, 1)}
+	first := change(operation)
+	require.NotZero(t, first)
+	change(replica.Effect{Kind: replica.Locate})
+	require.Equal(t, first, change(operation))
+	require.Equal(t, first+2, change(replica.Effect{Kind: replica.Locate, Place: &replica.Place{View: point(7, 1).View}}))
+	require.Equal(t, first+3, change(operation))
+	require.NoError(t, e.store.Close())
+}
+
+func TestADiskWaitsForTheNameOfAState(t *testing.T) { unnamedStays(t) }

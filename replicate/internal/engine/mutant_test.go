@@ -22,6 +22,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"OutcomesPrunedEarly":      everyCallerHears,
 		"OutcomesOfAnyIncarnation": rangesAreLost,
 		"StoreFlushedUnmarked":     places,
+		"StoreUnnamedLogged":       unnamedStays,
 		"SpoolHasGaps":             spoolsOn,
 		"SpoolCutOff":              spoolCutOff,
 		"SnapshotUnlimited":        snapshotsAreLimited,
