@@ -27,6 +27,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SocketOpenToAll":     socketsAreClosedToOthers,
 		"OutcomeToRepeat":     statusesOfErrors,
 		"DeliveriesSkipped":   deliveriesBeginAnew,
+		"StreamBeginsAgain":   resumesWhereItWas,
 		"KvListingPlace":      watch,
 		"KvAheadIsGone":       watch,
 		"KvAheadForEver":      watch,

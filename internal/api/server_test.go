@@ -201,6 +201,17 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	require.Equal(t, http.StatusRequestHeaderFieldsTooLarge, res.StatusCode)
 }
 
+// A client that a browser connects again asks for the same path, and says beside it how far it
+// has come.
+func resumesWhereItWas(t testing.TB) {
+	q := httptest.NewRequest(http.MethodGet, "/v1/events?since=run-1", nil)
+	require.Equal(t, "run-1", sinceOf(q))
+	q.Header.Set("Last-Event-ID", "run-5")
+	require.Equal(t, "run-5", sinceOf(q))
+}
+
+func TestAStreamResumesWhereItWas(t *testing.T) { resumesWhereItWas(t) }
+
 func TestStreamsAreLimited(t *testing.T) {
 	s := NewServer(startNode(t, failaware.Config{ID: 1}))
 	defer s.Close()

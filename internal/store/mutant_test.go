@@ -32,8 +32,9 @@ func TestMutantsAreKilled(t *testing.T) {
 			}
 			return false
 		},
-		"KvNameTwice": func(*testing.T) bool { return !namesDiffer() },
-		"KvNoStandIn": func(t *testing.T) bool { return !endsWithoutTheFirst(t) },
+		"KvNameTwice":    func(*testing.T) bool { return !namesDiffer() },
+		"KvCertainClock": func(t *testing.T) bool { return !tellsItsClock(t) },
+		"KvNoStandIn":    func(t *testing.T) bool { return !endsWithoutTheFirst(t) },
 		"KvRestoreUnheard": func(t *testing.T) bool {
 			var state bytes.Buffer
 			require.NoError(t, kv.New(kv.Partitionable).Snapshot(&state))

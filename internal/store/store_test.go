@@ -215,6 +215,30 @@ func endsWithoutTheFirst(t *testing.T) (ended bool) {
 	return ended
 }
 
+// tellsItsClock reports whether commands tell what the clock of their writer shows, and by how much
+// that may be wrong: leases end, and parts of a group merge, by that.
+func tellsItsClock(t *testing.T) (tells bool) {
+	synctest.Test(t, func(t *testing.T) {
+		g := startGroup(t, kv.Linearizable, 3, 1)
+		defer g.close()
+		tells = true
+		for i, s := range g.stores {
+			before := s.node.Clock()
+			g.put(i, "a", "1", 0)
+			after := s.node.Clock()
+			_, err := s.Read(within(t, 5*time.Second), true, func(st *kv.State) {
+				at := st.Get("a").At
+				tells = tells && before.Time <= at.Time && at.Time <= after.Time && at.Timeline == before.Timeline &&
+					(at.Deviation > 0) == (before.Deviation > 0)
+			})
+			require.NoError(t, err)
+		}
+	})
+	return tells
+}
+
+func TestCommandsTellTheClockOfTheirWriter(t *testing.T) { require.True(t, tellsItsClock(t)) }
+
 // step is one call of a client: a put, a cas on what it has read, or a read.
 type step struct {
 	write string // empty for a read
