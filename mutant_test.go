@@ -24,5 +24,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"EdictOfTheDistrusted":  distrustIsHeardByAll,
 		"MissedBeforeTheGap":    numbersContinue,
 		"WaitUsedAgain":         eachHearsOfItsOwn,
+		"MembersKeptOnce":       keepsTrying,
 	})
 }
