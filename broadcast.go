@@ -58,12 +58,17 @@ func (n *Node) BroadcastAndWait(ctx context.Context, payload []byte, opts Broadc
 		if r.Lost != sendqueue.NotLost {
 			return Outcome{}, &UnknownOutcomeError{ID: id, Reason: unknownReasons[r.Lost]}
 		}
-		m := &r.Message
-		return Outcome{ID: m.ID, View: r.View, Transitional: m.Transitional, Position: m.Position,
-			Stamp: m.Stamp, Deviation: m.Deviation}, nil
+		return outcomeOf(&r), nil
 	case <-ctx.Done():
 		return Outcome{}, &UnknownOutcomeError{ID: id, Reason: NotAwaited, Err: context.Cause(ctx)}
 	}
+}
+
+// outcomeOf returns the outcome of a message that was delivered.
+func outcomeOf(o *sendqueue.Outcome) Outcome {
+	m := &o.Message
+	return Outcome{ID: m.ID, View: o.View, Transitional: m.Transitional, Position: m.Position,
+		Stamp: m.Stamp, Deviation: m.Deviation}
 }
 
 // send queues a message of a lane for the loop, with the waiter for its outcome, if there

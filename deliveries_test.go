@@ -4,6 +4,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
+	"github.com/failaware/failaware/timed"
 )
 
 // A loop over the deliveries that panics leaves what it has not seen to the next one.
@@ -38,3 +44,33 @@ func TestAPanicInALoopOverTheDeliveriesLosesNothing(t *testing.T) {
 		require.Equal(t, byte(i), got[i])
 	}
 }
+
+// deliveriesSayAll requires that deliveries and outcomes say all that the broadcast says of a
+// message, and changes all that it says of them.
+func deliveriesSayAll(t testing.TB) {
+	v, former, along := &View{ID: ViewID{Sequence: 7, Leader: 2, Boot: 3}}, ViewID{Sequence: 6, Leader: 1, Boot: 4}, timed.SetOf(2, 3)
+	m := broadcast.Delivery{ID: MessageID{Sender: 2, Class: broadcast.ClassOrdered, Boot: 3, Sequence: 9},
+		Options:      broadcast.Options{Order: TimedOrder, Atomicity: WeakAtomicity},
+		Transitional: true, Position: 5, Stamp: 11, Deviation: 12, Payload: []byte("x")}
+	var d Delivery
+	d.fill(&deliveryqueue.Item{Kind: deliveryqueue.Message, View: v, Message: m})
+	require.Equal(t, Delivery{View: v, ID: m.ID, Order: TimedOrder, Atomicity: WeakAtomicity, Transitional: true,
+		Position: 5, Stamp: 11, Deviation: 12, Payload: m.Payload}, d)
+	require.Equal(t, Outcome{ID: m.ID, View: v, Transitional: true, Position: 5, Stamp: 11, Deviation: 12},
+		outcomeOf(&sendqueue.Outcome{Message: m, View: v}))
+
+	from, merged := m.ID, []Branch{{From: former, Members: along}}
+	from.Sequence = 4
+	change := deliveryqueue.Change{Next: v, Previous: former, Along: along, Merged: merged, From: 4, Reason: life.Overrun}
+	for kind, want := range map[deliveryqueue.Kind]Change{
+		deliveryqueue.Transition:     TransitionBegins{v, along},
+		deliveryqueue.Installed:      ViewChange{former, along, merged},
+		deliveryqueue.Lost:           OutcomeLost{from, m.ID},
+		deliveryqueue.NewIncarnation: NewIncarnation{restartReasons[life.Overrun], 3},
+	} {
+		d.fill(&deliveryqueue.Item{Kind: kind, View: v, Message: m, Change: &change})
+		require.Equal(t, Delivery{View: v, Change: want}, d)
+	}
+}
+
+func TestDeliveriesSayAllThatIsKnown(t *testing.T) { deliveriesSayAll(t) }

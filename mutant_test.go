@@ -25,5 +25,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"MissedBeforeTheGap":    numbersContinue,
 		"WaitUsedAgain":         eachHearsOfItsOwn,
 		"MembersKeptOnce":       keepsTrying,
+		"DeliveryIsCertain":     deliveriesSayAll,
+		"OutcomeIsRegular":      deliveriesSayAll,
+		"OneOutcomeLost":        deliveriesSayAll,
 	})
 }
