@@ -87,8 +87,13 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	s.countSent(payload)
-	Answer(w, http.StatusOK, Sent{ID: o.ID.String(), Delivered: true, View: idText(o.View.ID), Position: o.Position,
-		Transitional: o.Transitional, StampNS: int64(o.Stamp), DeviationNS: known(o.Deviation, clocksync.UnknownBound)})
+	Answer(w, http.StatusOK, sentOf(&o))
+}
+
+// sentOf returns what is said of a message that was delivered.
+func sentOf(o *failaware.Outcome) Sent {
+	return Sent{ID: o.ID.String(), Delivered: true, View: idText(o.View.ID), Position: o.Position,
+		Transitional: o.Transitional, StampNS: int64(o.Stamp), DeviationNS: known(o.Deviation, clocksync.UnknownBound)}
 }
 
 func (s *Server) countSent(payload []byte) {

@@ -177,3 +177,13 @@ func statusesOfErrors(t testing.TB) {
 }
 
 func TestStatusesOfErrors(t *testing.T) { statusesOfErrors(t) }
+
+// outcomesSayAll requires that clients learn all that the node knows of a message that was delivered.
+func outcomesSayAll(t testing.TB) {
+	o := failaware.Outcome{ID: failaware.MessageID{Sender: 2, Class: 1, Boot: 3, Sequence: 9}, View: &failaware.View{ID: failaware.ViewID{Sequence: 7, Leader: 2, Boot: 3}},
+		Transitional: true, Position: 5, Stamp: 11, Deviation: 12}
+	deviation := int64(12)
+	require.Equal(t, Sent{ID: o.ID.String(), Delivered: true, View: o.View.ID.String(), Transitional: true, Position: 5, StampNS: 11, DeviationNS: &deviation}, sentOf(&o))
+}
+
+func TestOutcomesSayAllThatIsKnown(t *testing.T) { outcomesSayAll(t) }

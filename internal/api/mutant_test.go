@@ -28,6 +28,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"OutcomeToRepeat":     statusesOfErrors,
 		"DeliveriesSkipped":   deliveriesBeginAnew,
 		"StreamBeginsAgain":   resumesWhereItWas,
+		"SentIsRegular":       outcomesSayAll,
 		"KvListingPlace":      watch,
 		"KvAheadIsGone":       watch,
 		"KvAheadForEver":      watch,
