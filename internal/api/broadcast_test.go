@@ -178,12 +178,18 @@ func statusesOfErrors(t testing.TB) {
 
 func TestStatusesOfErrors(t *testing.T) { statusesOfErrors(t) }
 
-// outcomesSayAll requires that clients learn all that the node knows of a message that was delivered.
+// outcomesSayAll requires that clients learn all that the node knows of a message that was delivered,
+// from the answer to who sent it, and from a stream.
 func outcomesSayAll(t testing.TB) {
-	o := failaware.Outcome{ID: failaware.MessageID{Sender: 2, Class: 1, Boot: 3, Sequence: 9}, View: &failaware.View{ID: failaware.ViewID{Sequence: 7, Leader: 2, Boot: 3}},
-		Transitional: true, Position: 5, Stamp: 11, Deviation: 12}
+	v := &failaware.View{ID: failaware.ViewID{Sequence: 7, Leader: 2, Boot: 3}}
+	o := failaware.Outcome{ID: failaware.MessageID{Sender: 2, Class: 1, Boot: 3, Sequence: 9}, View: v, Transitional: true, Position: 5, Stamp: 11, Deviation: 12}
 	deviation := int64(12)
-	require.Equal(t, Sent{ID: o.ID.String(), Delivered: true, View: o.View.ID.String(), Transitional: true, Position: 5, StampNS: 11, DeviationNS: &deviation}, sentOf(&o))
+	require.Equal(t, Sent{ID: o.ID.String(), Delivered: true, View: v.ID.String(), Transitional: true, Position: 5, StampNS: 11, DeviationNS: &deviation}, sentOf(&o))
+
+	k := kept{item: item{Delivery: failaware.Delivery{View: v, ID: o.ID, Order: failaware.TimedOrder, Atomicity: failaware.WeakAtomicity, Transitional: true,
+		Position: 5, Stamp: 11, Deviation: 12, Payload: []byte("x")}}, sequence: 8}
+	require.Equal(t, Delivery{ID: eventID("run", 8), Sequence: 8, Node: 1, Kind: "message", View: v.ID.String(), Message: o.ID.String(), Sender: 2, Boot: bootText(3),
+		Order: "timed", Atomicity: "weak", Transitional: true, Position: 5, StampNS: 11, DeviationNS: &deviation, Payload: "eA=="}, deliveryOf(&k, 1, "run"))
 }
 
 func TestOutcomesSayAllThatIsKnown(t *testing.T) { outcomesSayAll(t) }

@@ -29,6 +29,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DeliveriesSkipped":   deliveriesBeginAnew,
 		"StreamBeginsAgain":   resumesWhereItWas,
 		"SentIsRegular":       outcomesSayAll,
+		"StreamIsRegular":     outcomesSayAll,
 		"KvListingPlace":      watch,
 		"KvAheadIsGone":       watch,
 		"KvAheadForEver":      watch,
