@@ -22,6 +22,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SessionUnrecognized":  attemptsAreRecognized,
 		"SessionsUnreadMerged": damagedSessionsAreRefused,
 		"BranchUnread":         branchUnread,
+		"AppliedForCertain":    outcomesSayAll,
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
 // attempts plays the outcomes of attempts, and returns that of all of them.
@@ -48,3 +50,12 @@ func TestAnAttemptThatFailsLeavesTheOutcomeUnknown(t *testing.T) {
 	require.ErrorIs(t, err, failaware.ErrOutcomeUnknown)
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// outcomesSayAll requires that the outcome of an operation says all that its verdict does.
+func outcomesSayAll(t testing.TB) {
+	id := failaware.MessageID{Sender: 1, Boot: 2, Sequence: 3}
+	v := engine.Verdict{Message: broadcast.Delivery{ID: id, Transitional: true, Stamp: 4, Deviation: 5}, Result: "x", Lasting: true}
+	require.Equal(t, Applied{ID: id, Result: "x", Transitional: true, Lasting: true, Stamp: 4, Deviation: 5}, appliedOf(id, &v))
+}
+
+func TestOutcomesSayAllThatIsKnown(t *testing.T) { outcomesSayAll(t) }

@@ -72,8 +72,7 @@ func (r *Replica) submit(ctx context.Context, payload []byte, opts failaware.Bro
 	if err != nil {
 		return Applied{}, err
 	}
-	m := &v.Message
-	a := Applied{ID: id, Result: v.Result, Transitional: m.Transitional, Lasting: v.Lasting, Stamp: m.Stamp, Deviation: m.Deviation}
+	a := appliedOf(id, &v)
 	if r.lasts && !v.Lasting && opts.Atomicity == failaware.StrictAtomicity {
 		if err := r.confirm(ctx, id, v.Restores); err != nil {
 			return Applied{}, err
@@ -81,6 +80,12 @@ func (r *Replica) submit(ctx context.Context, payload []byte, opts failaware.Bro
 		a.Lasting = true
 	}
 	return a, nil
+}
+
+// appliedOf returns the outcome of an operation with a verdict.
+func appliedOf(id failaware.MessageID, v *engine.Verdict) Applied {
+	m := &v.Message
+	return Applied{ID: id, Result: v.Result, Transitional: m.Transitional, Lasting: v.Lasting, Stamp: m.Stamp, Deviation: m.Deviation}
 }
 
 // send broadcasts, once operations are accepted, and waits for the verdict. at, if
