@@ -23,6 +23,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"OutcomesOfAnyIncarnation": rangesAreLost,
 		"StoreFlushedUnmarked":     places,
 		"StoreUnnamedLogged":       unnamedStays,
+		"ReadBeforeTheDisk":        countsCalls,
 		"SpoolHasGaps":             spoolsOn,
 		"SpoolCutOff":              spoolCutOff,
 		"SnapshotUnlimited":        snapshotsAreLimited,

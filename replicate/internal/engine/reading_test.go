@@ -181,3 +181,16 @@ func TestAReadInsideTheApplicationDoesNotWaitForItself(t *testing.T) {
 		require.Equal(t, []string{"one"}, app.list)
 	})
 }
+
+// countsCalls requires that readers wait for as many calls of the application as an effect makes.
+func countsCalls(t testing.TB) {
+	for k := replica.Broadcast; k <= replica.Withdraw; k++ {
+		want := 1
+		if k == replica.Broadcast || k == replica.Notify {
+			want = 0
+		}
+		require.Equal(t, want, callsIn([]replica.Effect{{Kind: k}}), "%v", k)
+	}
+}
+
+func TestReadersWaitForAllCalls(t *testing.T) { countsCalls(t) }
