@@ -2,6 +2,7 @@ package loop
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/claim"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/seal"
@@ -18,7 +20,8 @@ import (
 
 // joins is what a world has whose nodes know one other node each at the start, and find
 // the others. They restart and move to other addresses, an operator replaces their keys,
-// and somebody repeats their packets, from where they came and from elsewhere.
+// and somebody repeats their packets, from where they came and from elsewhere. In some worlds
+// they choose their ids by themselves, out of few.
 type joins struct {
 	lists  map[timed.NodeID][]peers.Peer
 	listed timed.Set // nodes that others have in their lists: these keep their addresses
@@ -28,6 +31,9 @@ type joins struct {
 	steps  map[timed.NodeID]int
 	seen   []repeated // packets that somebody has recorded
 	owed   map[pair]int
+	claims bool
+	ids    map[timed.NodeID]timed.NodeID // that machines have kept
+	used   map[timed.NodeID]timed.Set    // ids that machines have found in use
 }
 
 // repeated is a packet that somebody may send again.
@@ -48,7 +54,8 @@ var nowhere = netip.MustParseAddrPort("127.0.0.9:9")
 // newJoins returns a world whose nodes know one another by a chain of lists only.
 func newJoins(t testing.TB, seed uint64, count int) *world {
 	w := emptyWorld(t, seed)
-	j := &joins{lists: map[timed.NodeID][]peers.Peer{}, steps: map[timed.NodeID]int{}, owed: map[pair]int{}, keyed: w.random.IntN(3) > 0}
+	j := &joins{lists: map[timed.NodeID][]peers.Peer{}, steps: map[timed.NodeID]int{}, owed: map[pair]int{}, keyed: w.random.IntN(3) > 0,
+		claims: w.random.IntN(3) == 0, ids: map[timed.NodeID]timed.NodeID{}, used: map[timed.NodeID]timed.Set{}}
 	w.joins = j
 	j.keys = []seal.Key{w.newKey()}
 	for id := range timed.NodeID(count) {
@@ -57,7 +64,7 @@ func newJoins(t testing.TB, seed uint64, count int) *world {
 		if id > 1 {
 			known := 1 + timed.NodeID(w.random.IntN(int(id)-1))
 			p := peers.Peer{ID: known, Addr: at7(known).String()}
-			if w.random.IntN(2) == 0 {
+			if j.claims || w.random.IntN(2) == 0 {
 				p.ID = timed.NoNode // which it has to say
 			}
 			j.lists[id], j.listed = []peers.Peer{p}, j.listed.With(known)
@@ -82,14 +89,55 @@ func (w *world) newKey() seal.Key {
 func (w *world) start(n *inhabitant, at netip.AddrPort) {
 	n.take(w.joins.ringOf(w.t, n.id))
 	n.next = w.now + w.random.Int64N(int64(10*time.Millisecond))
+	id, claims := w.joins.idOf(w, n.id)
 	n.l, _ = newLoop(func(cfg *Config) {
 		n.fakeConn = cfg.Conn.(*fakeConn)
 		n.local = at
-		cfg.Stack.Self.Node, cfg.Stack.Broadcast, cfg.Ring = n.id, nil, n.ring
+		cfg.Stack.Self.Node, cfg.Stack.Broadcast, cfg.Ring, cfg.Claim = id, nil, n.ring, claims
 		cfg.Conn, cfg.Sink, cfg.Random, cfg.Clock, cfg.Wall = n, n, w.random.Uint64, hwclock.Of(n.show), n.wall
-		cfg.Peers = peers.NewResolver(peers.Options{Self: n.id, Changed: func() {}}, w.joins.lists[n.id])
+		cfg.Peers = peers.NewResolver(peers.Options{Self: id, Changed: func() {}}, w.joins.lists[n.id])
 	})
 	w.nodes, w.at[at] = append(w.nodes, n), n
+}
+
+// mostChosen is the largest id that a node chooses. Of so few ids, some are chosen twice. With
+// far fewer, parts of a network come about that know of each other only by nodes whose ids
+// both have; they do not come together.
+const mostChosen = timed.NodeID(30)
+
+// idOf returns the id of a machine's next process: the one that it has kept, or one that it
+// has not found in use.
+func (j *joins) idOf(w *world, machine timed.NodeID) (timed.NodeID, *Claim) {
+	if !j.claims {
+		return machine, nil
+	}
+	if id := j.ids[machine]; id != timed.NoNode {
+		return id, &Claim{Held: true}
+	}
+	used := j.used[machine]
+	for id := mostChosen + 1; id != timed.NoNode; id++ { // up to the largest
+		used.Add(id)
+	}
+	id := claim.Choose(used, w.random.Uint64())
+	return id, &Claim{Keep: func() error { j.ids[machine] = id; return nil }, Kept: func() { w.ends["kept"]++ }}
+}
+
+// ended begins another process of a node whose process has ended by itself, because another
+// node has its id.
+func (j *joins) ended(n *inhabitant) {
+	w, d := n.w, n.l.driver
+	id := d.cfg.Self.Node
+	if refused, ok := errors.AsType[*RefusedError](d.failure); ok {
+		j.used[n.id] = j.used[n.id].Union(refused.Used).With(id)
+		w.ends["refused"]++
+	} else {
+		_, duplicate := errors.AsType[*DuplicateIDError](d.failure)
+		w.demand(duplicate && j.claims, "node %v ends: %v", n.id, d.failure)
+		delete(j.ids, n.id)
+		j.used[n.id] = j.used[n.id].With(id)
+		w.ends["duplicates"]++
+	}
+	w.restart(n)
 }
 
 // take has the node use keys.
@@ -236,15 +284,16 @@ func worldsOfJoiners(t testing.TB) (behaviour string) {
 			seen[what] += n
 		}
 	}
-	for _, what := range []string{"keys", "repeated", "moved", "restarted", "to nowhere"} {
+	for _, what := range []string{"keys", "repeated", "moved", "restarted", "to nowhere", "kept", "refused", "duplicates"} {
 		require.NotZero(t, seen[what], what)
 	}
 	return behaviour
 }
 
 // timeToMeet is how long nodes take at most to find each other after everything is mended: the
-// time between two greetings is never longer than the time before.
-const timeToMeet = 8 * time.Second
+// time between two greetings is never longer than the time before. Where two of them have one
+// id, one must first choose another.
+const timeToMeet = 15 * time.Second
 
 // met reports whether all nodes are in one view, which is up to date.
 func (w *world) met() bool {

@@ -88,7 +88,7 @@ func (u *use) lasts() bool {
 		if other := timed.Instant(m.show()); m != n && m.l.driver.stack != nil {
 			e := m.l.driver.stack.Election()
 			w.demand(!u.global || !e.LeadsGlobally(other), "nodes %v and %v lead globally", n.id, m.id)
-			w.demand(!e.Leads(other) || !e.Support().Intersects(s.Support), "nodes %v and %v lead the same nodes", n.id, m.id)
+			w.demand(w.joins != nil && w.joins.claims || !e.Leads(other) || !e.Support().Intersects(s.Support), "nodes %v and %v lead the same nodes", n.id, m.id)
 		}
 	}
 	return true
