@@ -30,3 +30,15 @@ func BenchmarkApply(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkHash measures the hash of a state with many keys and leases.
+func BenchmarkHash(b *testing.B) {
+	s := New(Linearizable)
+	for i := range uint64(MaxLeases) {
+		s.Apply((&Command{Op: Put, Dot: Dot{1, i + 1}, At: at(line(1), time.Hour, 0), Key: fmt.Sprint("key", i), TTL: time.Hour}).Encode())
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Hash()
+	}
+}

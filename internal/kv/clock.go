@@ -119,6 +119,16 @@ func (s *State) grant(c *Command) Result {
 	return r
 }
 
+// loneLease reports whether an entry, which may be nil, has a lease that its write has made
+// with it, and that no other key has.
+func (s *State) loneLease(e *Entry) bool {
+	if e == nil || e.Lease != e.Dot {
+		return false
+	}
+	l, found := s.leases.get(e.Lease.String())
+	return found && l.keys.n == 1
+}
+
 // addLease adds a lease with the name of a command.
 func (s *State) addLease(c *Command) {
 	l := &lease{id: c.Dot, ttl: c.TTL}

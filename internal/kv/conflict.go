@@ -34,6 +34,7 @@ func (s *State) resolve(c *Command) Result {
 		return s.result(NotFound, c.Key)
 	}
 	lost := *old.Lost
+	lost.sum = 0
 	lost.Value = nil
 	s.conflictBytes -= old.bytes()
 	gone := &Conflict{Lost: &lost, Kept: old.Kept, KeptVersion: old.KeptVersion, Revision: old.Revision, resolved: true}

@@ -82,6 +82,8 @@ type Entry struct {
 	Lease Dot
 	// Deleted says that the write was a deletion.
 	Deleted bool
+
+	sum uint64 // its hash, for the caller of the state alone; 0 before it is known
 }
 
 func (e *Entry) bytes() int { return len(e.Key) + len(e.Value) + EntryBytes }

@@ -33,6 +33,58 @@ func hashesTell(t testing.TB) {
 	}
 }
 
+// hashesHaveAll spoils one thing after the other of a state: copies that differ in what a
+// snapshot has have different hashes.
+func hashesHaveAll(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	w.do(Command{Op: Put, Key: "a", Value: []byte("1"), TTL: time.Minute})
+	w.put("b", "2")
+	w.do(Command{Op: Delete, Key: "b", Match: true})
+	o := w.part(2)
+	o.put("b", "there")
+	w.put("b", "here")
+	w.s.Merge([]*State{w.copy(), o.copy()})
+	w.do(Command{Op: Tick})
+	want := w.s.Hash()
+	for what, spoil := range map[string]func(*State){
+		"a value":    func(s *State) { respell(s, "a", func(e *Entry) { e.Value = []byte("9") }) },
+		"a version":  func(s *State) { respell(s, "a", func(e *Entry) { e.Version.Mark++ }) },
+		"creation":   func(s *State) { respell(s, "a", func(e *Entry) { e.Created++ }) },
+		"a reading":  func(s *State) { respell(s, "a", func(e *Entry) { e.At.Deviation++ }) },
+		"a deletion": func(s *State) { respell(s, "b", func(e *Entry) { e.Deleted = true }) },
+		"an end":     func(s *State) { l, _ := s.leases.get(s.entry("a").Lease.String()); l.end++ },
+		"a ttl":      func(s *State) { l, _ := s.leases.get(s.entry("a").Lease.String()); l.ttl++ },
+		"a conflict": func(s *State) { c := s.Conflicts("")[0]; c.Lost.Value, c.Lost.sum = []byte("9"), 0 },
+		"resolved":   func(s *State) { s.Conflicts("")[0].resolved = true },
+		"a refusal":  func(s *State) { s.void[0].Number++ },
+		"a command":  func(s *State) { s.seen.add(Dot{7, 7}) },
+		"a count":    func(s *State) { s.counts.Expired++ },
+		"history":    func(s *State) { s.history.base++ },
+		"a timeline": func(s *State) { s.clock.timeline.Boot++ },
+	} {
+		s := w.copy()
+		require.Equal(t, want, s.Hash())
+		spoil(s)
+		require.NotEqual(t, want, s.Hash(), what)
+	}
+	s := w.copy()
+	s.Apply((&Command{Op: Put, Dot: Dot{8, 1}, At: w.now, Key: "c"}).Encode())
+	require.NotEqual(t, w.s.content, s.content)
+	s.unlink("c")
+	require.Equal(t, w.s.content, s.content, "what is gone does not count")
+}
+
+// respell gives a key of a state another entry.
+func respell(s *State, key string, change func(*Entry)) {
+	e := *s.entry(key)
+	e.sum = 0
+	change(&e)
+	s.unlink(key)
+	s.link(&e)
+}
+
+func TestHashesHaveAllOfAState(t *testing.T) { hashesHaveAll(t) }
+
 func TestHashesTellStatesApart(t *testing.T) { hashesTell(t) }
 
 // partsHash requires that parts of equal states merge to states of equal hashes, and that a

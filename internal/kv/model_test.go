@@ -31,6 +31,7 @@ type modelKey struct {
 	value            string // its length and first byte
 	version, created uint64
 	lease            Dot
+	own              bool // the write has made the lease
 }
 
 func begin(value []byte) string { return fmt.Sprint(len(value), value[0]) }
@@ -100,6 +101,19 @@ func (m *model) end(id Dot, expired bool) {
 	delete(m.leases, id)
 }
 
+// leave ends the lease that the last write of a key has made, unless another key has it.
+func (m *model) leave(key string) {
+	id := m.keys[key].lease
+	for other, k := range m.keys {
+		if other != key && k.lease == id {
+			return
+		}
+	}
+	if m.keys[key].own {
+		delete(m.leases, id)
+	}
+}
+
 // apply returns the status of a command that is within the limits.
 func (m *model) apply(c *Command) Status {
 	m.advance(c.At)
@@ -114,17 +128,21 @@ func (m *model) apply(c *Command) Status {
 	switch c.Op {
 	case Put:
 		m.revision++
-		k := modelKey{begin(c.Value), m.revision, m.revision, c.Lease}
+		if m.keys[c.Key].lease != c.Lease || c.TTL != 0 {
+			m.leave(c.Key)
+		}
+		k := modelKey{begin(c.Value), m.revision, m.revision, c.Lease, false}
 		if exists {
 			k.created = old.created
 		}
 		if c.TTL != 0 {
-			k.lease, m.leases[c.Dot] = c.Dot, modelLease{ttl: c.TTL}.begin(c.At)
+			k.lease, k.own, m.leases[c.Dot] = c.Dot, true, modelLease{ttl: c.TTL}.begin(c.At)
 		}
 		m.keys[c.Key] = k
 		m.changes = append(m.changes, modelChange{c.Key, m.revision, false, false})
 	case Delete:
 		m.revision++
+		m.leave(c.Key)
 		delete(m.keys, c.Key)
 		m.changes = append(m.changes, modelChange{c.Key, m.revision, false, true})
 	case Grant:
@@ -283,7 +301,7 @@ func (w *twin) compare() {
 		require.Equal(w.t, exists, e != nil)
 		if exists {
 			size += e.bytes()
-			require.Equal(w.t, want, modelKey{begin(e.Value), e.Version.Revision, e.Created, e.Lease})
+			require.Equal(w.t, want, modelKey{begin(e.Value), e.Version.Revision, e.Created, e.Lease, want.own})
 		}
 	}
 	require.Equal(w.t, size, w.s.Summary().Bytes)

@@ -47,6 +47,12 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvMergeUntrimmed":     fullPartsMeet,
 		"KvEarlierPlace":       laterPlaceStays,
 		"KvHashOfAnyOrder":     hashesTell,
+		"KvHashOfShapes":       hashesHaveAll,
+		"KvHashEndless":        hashesHaveAll,
+		"KvHashDrifts":         hashesHaveAll,
+		"KvLeaseOutlivesWrite": leasesEndWithTheirWrite,
+		"KvSharedLeaseEnds":    leasesEndWithTheirWrite,
+		"KvLeaseEndsBehind":    leasesEndWithTheirWrite,
 	})
 }
 

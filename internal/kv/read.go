@@ -79,15 +79,6 @@ func (s *State) Summary() Summary {
 		Tombstones: s.tombs, Conflicts: len(s.Conflicts("")), Counts: s.counts}
 }
 
-// Hash returns a number that is the same for equal states.
-func (s *State) Hash() uint64 {
-	h := mix(s.chain, s.revision)
-	for _, n := range []int{s.keys.n, s.bytes, s.leases.n, s.conflicts.n} {
-		h = mix(h, uint64(n))
-	}
-	return mix(h, uint64(s.clock.now))
-}
-
 // Conflicts returns the conflicts of keys that begin with a prefix, oldest first. They must
 // not be changed.
 func (s *State) Conflicts(prefix string) (out []*Conflict) {

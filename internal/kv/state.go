@@ -13,9 +13,10 @@ type State struct {
 	revision uint64 // of the last change
 	chain    uint64 // depends on all changes before, so that equal revisions of different parts differ
 	keys     index[string, *Entry]
-	live     int // keys that are not deleted
-	bytes    int // of all keys, deleted ones included
-	tombs    int // deleted keys that are remembered
+	live     int    // keys that are not deleted
+	bytes    int    // of all keys, deleted ones included
+	tombs    int    // deleted keys that are remembered
+	content  uint64 // of the hashes of all keys, deleted ones included
 	clock    orderedClock
 	leases   index[string, *lease]
 	soonest  clocksync.Time // no lease of the clock's timeline ends before
@@ -133,7 +134,7 @@ func (s *State) put(c *Command) Result {
 		limit = LimitKeys
 	case more > 0 && s.bytes+more > MaxBytes:
 		limit = LimitBytes
-	case c.TTL != 0 && s.leases.n >= MaxLeases:
+	case c.TTL != 0 && s.leases.n >= MaxLeases && !s.loneLease(old):
 		limit = LimitLeases
 	}
 	if limit != "" {
@@ -192,9 +193,15 @@ func (s *State) bury(key string, d Dot, at clocksync.Reading) {
 	s.write(&Entry{Key: key, Version: s.version(d), Dot: d, At: at, Deleted: true})
 }
 
-// write makes an entry that of its key, and a change of this revision.
+// write makes an entry that of its key, and a change of this revision. The lease that the
+// former write has made for its key alone ends.
 func (s *State) write(e *Entry) {
+	old := s.entry(e.Key)
+	alone := s.loneLease(old)
 	s.unlink(e.Key)
+	if alone && e.Lease != old.Lease {
+		s.leases.remove(old.Lease.String())
+	}
 	s.link(e)
 	s.history.add(Change{Entry: e, Revision: s.revision, chain: s.chain})
 }
@@ -213,6 +220,7 @@ func (s *State) link(e *Entry) {
 		return
 	}
 	s.bytes += e.bytes()
+	s.content ^= e.hash()
 	s.keys.set(e.Key, e)
 }
 
@@ -231,6 +239,7 @@ func (s *State) unlink(key string) {
 		}
 	}
 	s.bytes -= e.bytes()
+	s.content ^= e.hash()
 	s.keys.remove(key)
 }
 

@@ -203,6 +203,11 @@ func TestFullStatesRefuseMore(t *testing.T) {
 	}
 	require.Equal(t, LimitLeases, w.do(Command{Op: Grant, TTL: time.Hour}).Limit)
 	require.Equal(t, LimitLeases, w.do(Command{Op: Put, Key: "1", TTL: time.Hour}).Limit)
+	require.Equal(t, Done, w.do(Command{Op: Revoke, Lease: Dot{w.name, w.n - 2}}).Status)
+	for range 2 {
+		require.Equal(t, Done, w.do(Command{Op: Put, Key: "1", TTL: time.Hour}).Status, "one lease gives way to the other")
+	}
+	require.Equal(t, LimitLeases, w.do(Command{Op: Put, Key: "2", TTL: time.Hour}).Limit)
 }
 
 // leasesNeverEndEarly is the rule of leases: they end when the readings prove that their
@@ -314,6 +319,45 @@ func TestKeysLeaveTheirLease(t *testing.T) {
 	require.Equal(t, "stays", w.value("a"))
 	require.Zero(t, w.s.Summary().Leases)
 }
+
+// leasesEndWithTheirWrite is the rule of leases that a write makes for its key: they end when
+// the key is written again or deleted, unless other keys have them too, and their end is not
+// that of a later value.
+func leasesEndWithTheirWrite(t testing.TB) {
+	for _, kind := range []Kind{Linearizable, Partitionable} {
+		w := newWorld(t, kind)
+		beat := Command{Op: Put, Key: "a", TTL: 10 * time.Second}
+		for range 100 {
+			require.Equal(t, Done, w.do(beat).Status)
+			require.Equal(t, 1, w.s.Summary().Leases)
+			w.now.Time += clocksync.Time(9 * time.Second)
+		}
+		require.Equal(t, "", w.value("a"), "it has been renewed in time")
+		w.put("a", "stays")
+		require.Zero(t, w.s.Summary().Leases)
+		w.do(beat)
+		w.do(Command{Op: Delete, Key: "a"})
+		require.Zero(t, w.s.Summary().Leases)
+
+		shared := w.do(beat).Lease
+		require.Equal(t, Done, w.do(Command{Op: Put, Key: "b", Lease: shared}).Status)
+		require.NotEqual(t, shared, w.do(beat).Lease)
+		l, found := w.s.Lease(shared)
+		require.True(t, found, "another key has it")
+		require.Equal(t, []string{"b"}, l.Keys)
+
+		kept := w.s.Get("a").Lease
+		require.Equal(t, Done, w.do(Command{Op: Put, Key: "a", Lease: kept}).Status)
+		require.Equal(t, Done, w.do(Command{Op: Renew, Lease: kept}).Status, "the new value is bound to it")
+		w.do(Command{Op: Grant, TTL: time.Minute})
+		granted := Dot{w.name, w.n}
+		w.do(Command{Op: Put, Key: "c", Lease: granted})
+		w.put("c", "")
+		require.Equal(t, Done, w.do(Command{Op: Renew, Lease: granted}).Status, "no write has made it")
+	}
+}
+
+func TestLeasesOfAWriteEndWithIt(t *testing.T) { leasesEndWithTheirWrite(t) }
 
 // changesFollow is the rule of places: changes continue where they ended, or the error
 // says why they do not.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"strings"
@@ -44,8 +45,22 @@ type counted struct {
 	events map[string]uint64
 }
 
+// otherBuild says that a member is of a build that compares states in another way. It is no
+// fault, as no user sets how often states are compared.
+type otherBuild struct{ replicate.Differs }
+
+func (e otherBuild) String() string {
+	return fmt.Sprintf("node %v is of another build: until all nodes are of one, their states are not compared", e.Member)
+}
+
 // noteEvent counts an event, and hands it on.
 func (s *Store) noteEvent(e replicate.Event) {
+	if d, ok := e.(replicate.Differs); ok && d.Setting == "HashEvery" {
+		if s.cfg.OnEvent != nil {
+			s.cfg.OnEvent(otherBuild{d})
+		}
+		return
+	}
 	c := &s.counted
 	c.mu.Lock()
 	c.events[nameOf(e)]++

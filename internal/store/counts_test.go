@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/kv"
+	"github.com/failaware/failaware/replicate"
 )
 
 // Every kind of event is counted from the start: an alert on a kind that comes for the first
@@ -30,4 +31,19 @@ func TestEveryKindOfEventIsCountedFromTheStart(t *testing.T) {
 		require.Zero(t, counted["diverged"])
 		require.NotZero(t, counted["settled"])
 	})
+}
+
+// A build that compares states in another way is no fault of anybody's settings: an upgrade
+// fires no alert.
+func TestOtherBuildsAreNoFault(t *testing.T) {
+	var said []replicate.Event
+	s := &Store{cfg: Config{OnEvent: func(e replicate.Event) { said = append(said, e) }}}
+	s.counted.events = noEvents()
+	s.noteEvent(replicate.Differs{Member: 2, Setting: "HashEvery", Here: "4099", There: "4096"})
+	require.Zero(t, s.counted.events["differs"])
+	require.Len(t, said, 1)
+	require.Equal(t, "node 2 is of another build: until all nodes are of one, their states are not compared", said[0].String())
+	s.noteEvent(replicate.Differs{Member: 2, Setting: "Storage"})
+	require.EqualValues(t, 1, s.counted.events["differs"])
+	require.IsType(t, replicate.Differs{}, said[1])
 }
