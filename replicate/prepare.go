@@ -106,7 +106,7 @@ func (p *Prepared) prepare(node failaware.Config) error {
 	if p.cfg.SnapshotMemory < 0 {
 		return fmt.Errorf("replicate: invalid Config: SnapshotMemory: %d is negative", p.cfg.SnapshotMemory)
 	}
-	owner := engine.Owner{Node: node.ID, Group: node.Group}
+	owner := engine.Owner{Node: node.ID, Group: node.Group, Quorate: quorate}
 	a, spool := newAdapter(p.app), engine.NewSpool(cmp.Or(p.cfg.Spool, p.cfg.Storage), cmp.Or(p.cfg.SnapshotMemory, defaultMemory))
 	c.NewBytes = spool.NewBytes
 	var store *engine.Store
@@ -140,7 +140,7 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 			return nil, nil, errors.Join(err, engine.RefuseStore(p.cfg.Storage, err))
 		}
 	}
-	if is := (engine.Owner{Node: node.ID, Group: node.Group}); is != *p.owner {
+	if is := (engine.Owner{Node: node.ID, Group: node.Group, Quorate: node.Broadcast.RequireQuorum}); is != *p.owner {
 		return nil, nil, fmt.Errorf("replicate: Prepare was called for %v, and this is %v", *p.owner, is)
 	}
 	var event func(engine.Event)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/durable"
@@ -18,8 +19,9 @@ var ErrOwner = errors.New("it is not of this node")
 // claim to remember what it never acknowledged, and a node of another group would bring
 // the state of that group along.
 type Owner struct {
-	Node  failaware.NodeID
-	Group string
+	Node    failaware.NodeID
+	Group   string
+	Quorate bool // its state requires a quorum
 }
 
 func (o Owner) String() string { return fmt.Sprintf("node %v of group %q", o.Node, o.Group) }
@@ -40,10 +42,20 @@ func checkOwner(dir string, o Owner) (owned bool, err error) {
 	case err != nil:
 		return false, err
 	case string(b) != o.String():
-		return true, fmt.Errorf("%w: %s has the state of %s, and this is %s; name another directory, or remove %s if this node is to go on with that state",
-			ErrOwner, dir, b, o, path)
+		return true, fmt.Errorf("%w: %s has the state of %s, and this is %s; name another directory: with an empty one, the node gets the state of the others%s",
+			ErrOwner, dir, b, o, o.adoption(string(b), path))
 	}
 	return true, nil
+}
+
+// adoption says how to go on with the state of a former owner all the same, where that does not
+// end in another refusal: with a quorum, the state and the state directory belong together,
+// and that has the node's id.
+func (o Owner) adoption(former, path string) string {
+	if o.Quorate && !strings.HasPrefix(former, fmt.Sprintf("node %v of ", o.Node)) {
+		return ""
+	}
+	return fmt.Sprintf(". If this node is to go on with that state, remove the file %s", path)
 }
 
 // MakeStore makes the directory of a store unless it exists.

@@ -3,6 +3,7 @@ package engine
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,7 +16,7 @@ import (
 // refusal leaves every byte as it is.
 func strangers(t testing.TB) {
 	dir := filepath.Join(t.TempDir(), "state")
-	mine := Owner{1, "plant"}
+	mine := Owner{Node: 1, Group: "plant"}
 	check := func(o Owner) error {
 		_, err := checkOwner(dir, o)
 		return err
@@ -26,7 +27,7 @@ func strangers(t testing.TB) {
 	require.NoError(t, own(dir, mine))
 	before, err := os.ReadFile(filepath.Join(dir, ownerFile))
 	require.NoError(t, err)
-	for _, other := range []Owner{{2, "plant"}, {1, "plants"}, {11, "plant"}, {1, ""}} {
+	for _, other := range []Owner{{Node: 2, Group: "plant"}, {Node: 1, Group: "plants"}, {Node: 11, Group: "plant"}, {Node: 1}} {
 		for _, refused := range []error{check(other), own(dir, other)} {
 			require.ErrorIs(t, refused, ErrOwner)
 			for _, part := range []string{dir, mine.String(), other.String(), filepath.Join(dir, ownerFile)} {
@@ -41,14 +42,26 @@ func strangers(t testing.TB) {
 	require.Equal(t, before, after)
 }
 
+// Advice that is followed must help: with a quorum, a state is refused under another id also
+// without its owner, since the state directory of that id does not know its views.
+func TestAdviceAboutAnOwnerHelps(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, own(dir, Owner{Node: 1, Group: "plant"}))
+	for _, o := range []Owner{{Node: 2, Group: "plant"}, {Node: 2, Group: "plant", Quorate: true}, {Node: 11, Quorate: true}, {Node: 1, Group: "renamed", Quorate: true}} {
+		_, err := checkOwner(dir, o)
+		require.ErrorContains(t, err, "name another directory")
+		require.Equal(t, !o.Quorate || o.Node == 1, strings.Contains(err.Error(), "remove the file "+filepath.Join(dir, ownerFile)), "%v: %v", o, err)
+	}
+}
+
 func TestAStorageHasOneOwner(t *testing.T) { strangers(t) }
 
 func TestADamagedOwnerIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ownerFile)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	_, early := checkOwner(dir, Owner{1, "plant"})
-	for _, err := range []error{early, own(dir, Owner{1, "plant"})} {
+	_, early := checkOwner(dir, Owner{Node: 1, Group: "plant"})
+	for _, err := range []error{early, own(dir, Owner{Node: 1, Group: "plant"})} {
 		require.ErrorIs(t, classify(err), failaware.ErrDamaged)
 		require.ErrorContains(t, err, path)
 	}
