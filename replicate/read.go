@@ -122,6 +122,9 @@ type Progress struct {
 	// than a second: they are full or slow, or have to get the state first. With a quorum, a
 	// minority of such members holds nothing up, and is not named.
 	Unstored failaware.Set
+	// UnstoredFor is how long it has waited for them. Operations are taken meanwhile, and are
+	// acknowledged when those disks have them.
+	UnstoredFor time.Duration
 	// Absent are the nodes of the group that are missed, if the situation is Recovering.
 	Absent failaware.Set
 	// Behind is how many calls of the application wait.
@@ -141,6 +144,6 @@ func (r *Replica) Progress() Progress {
 }
 
 func progressOf(s *engine.Status, behind int) Progress {
-	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Full: s.Full, Unstored: s.Unstored, Absent: s.Absent, Behind: behind,
+	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Full: s.Full, Unstored: s.Unstored, UnstoredFor: s.UnstoredFor, Absent: s.Absent, Behind: behind,
 		From: s.Progress.From, Bytes: s.Progress.Bytes, Total: s.Progress.Total}
 }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/base64"
 	"net/http"
 	"os"
 	"os/exec"
@@ -116,7 +115,7 @@ func streams(ctx context.Context, t *testing.T, c *ClientWithResponses) {
 	for d, err := range c.Deliveries(ctx, "0") {
 		require.NoError(t, err)
 		if d.Kind == "message" {
-			require.Equal(t, base64.StdEncoding.EncodeToString([]byte("hello")), *d.Payload)
+			require.Equal(t, "hello", string(*d.Payload))
 			break
 		}
 	}

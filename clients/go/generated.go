@@ -348,7 +348,7 @@ type Delivery struct {
 	OrderedNs *int64 `json:"ordered_ns,omitempty"`
 
 	// Payload Base64.
-	Payload *string `json:"payload,omitempty"`
+	Payload *[]byte `json:"payload,omitempty"`
 
 	// Position Among the ordered messages of the view, from 1.
 	Position     *int64  `json:"position,omitempty"`
@@ -564,7 +564,7 @@ type KVChange struct {
 	Revision int64 `json:"revision"`
 
 	// Value Its value in base64.
-	Value *string `json:"value,omitempty"`
+	Value *[]byte `json:"value,omitempty"`
 
 	// Version Its version.
 	Version *string `json:"version,omitempty"`
@@ -597,7 +597,7 @@ type KVConflict struct {
 	TimeNs int64 `json:"time_ns"`
 
 	// Value The value in base64.
-	Value string `json:"value"`
+	Value []byte `json:"value"`
 
 	// Version The version that it had.
 	Version string `json:"version"`
@@ -672,7 +672,7 @@ type KVGet struct {
 	Revision int64 `json:"revision"`
 
 	// Value Its value in base64.
-	Value *string `json:"value,omitempty"`
+	Value *[]byte `json:"value,omitempty"`
 
 	// Version Names the write.
 	Version *string `json:"version,omitempty"`
@@ -690,7 +690,7 @@ type KVItem struct {
 	Lease *string `json:"lease,omitempty"`
 
 	// Value Its value in base64.
-	Value string `json:"value"`
+	Value []byte `json:"value"`
 
 	// Version Names the write; it grows with each write of the key.
 	Version string `json:"version"`
@@ -752,7 +752,7 @@ type KVStatus struct {
 	// Absent Nodes that may know more, for which the view waits.
 	Absent []int `json:"absent"`
 
-	// Accepting The node takes commands.
+	// Accepting The node takes commands, and they have outcomes: it is false while a disk holds them up.
 	Accepting bool `json:"accepting"`
 
 	// Bytes What they and their values count.
@@ -808,6 +808,9 @@ type KVStatus struct {
 
 	// Unstored Nodes whose disks hold commands up for more than a second. They say why.
 	Unstored *[]int `json:"unstored,omitempty"`
+
+	// UnstoredNs For how long they have held commands up.
+	UnstoredNs *int64 `json:"unstored_ns,omitempty"`
 
 	// Watchers The number of streams of changes of this node.
 	Watchers int `json:"watchers"`

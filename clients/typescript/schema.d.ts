@@ -1354,7 +1354,10 @@ export interface components {
             stamp_ns?: number;
             /** Format: int64 */
             deviation_ns?: number;
-            /** @description Base64. */
+            /**
+             * Format: byte
+             * @description Base64.
+             */
             payload?: string;
             view?: string;
             next_view?: string;
@@ -1444,7 +1447,10 @@ export interface components {
         KVItem: {
             /** @description The key. */
             key: string;
-            /** @description Its value in base64. */
+            /**
+             * Format: byte
+             * @description Its value in base64.
+             */
             value: string;
             /** @description Names the write; it grows with each write of the key. */
             version: string;
@@ -1462,7 +1468,10 @@ export interface components {
             key: string;
             /** @description Whether it exists. */
             found: boolean;
-            /** @description Its value in base64. */
+            /**
+             * Format: byte
+             * @description Its value in base64.
+             */
             value?: string;
             /** @description Names the write. */
             version?: string;
@@ -1577,7 +1586,10 @@ export interface components {
             id: string;
             /** @description The key. */
             key: string;
-            /** @description The value in base64. */
+            /**
+             * Format: byte
+             * @description The value in base64.
+             */
             value: string;
             /** @description The write that was not chosen was a deletion. */
             deleted: boolean;
@@ -1612,12 +1624,17 @@ export interface components {
             storage?: string;
             /** @description Why the disk of the state is full: this node applies nothing until it has room. */
             disk?: string;
-            /** @description The node takes commands. */
+            /** @description The node takes commands, and they have outcomes: it is false while a disk holds them up. */
             accepting: boolean;
             /** @description Nodes that may know more, for which the view waits. */
             absent: number[];
             /** @description Nodes whose disks hold commands up for more than a second. They say why. */
             unstored?: number[];
+            /**
+             * Format: int64
+             * @description For how long they have held commands up.
+             */
+            unstored_ns?: number;
             /**
              * Format: int64
              * @description That of the state: it grows with each change.
@@ -1674,7 +1691,10 @@ export interface components {
             kind: "put" | "delete" | "expire" | "reset" | "item" | "complete" | "fresh" | "stale" | "progress";
             /** @description The key. */
             key?: string;
-            /** @description Its value in base64. */
+            /**
+             * Format: byte
+             * @description Its value in base64.
+             */
             value?: string;
             /** @description Its version. */
             version?: string;

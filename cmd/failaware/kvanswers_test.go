@@ -63,11 +63,12 @@ func TestStatusOfAFullDisk(t *testing.T) {
 // The status of a node that waits for the disks of others names them.
 func TestStatusOfANodeThatWaitsForOtherDisks(t *testing.T) {
 	socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{
-		Kind: "partitionable", Accepting: true, Absent: []int{}, Unstored: []int{2, 3},
+		Kind: "partitionable", Absent: []int{}, Unstored: []int{2, 3}, UnstoredNS: 90e9,
 	}})
 	code, out, stderr := invoke("--addr", socket, "kv", "status")
-	require.Equal(t, 0, code, stderr)
-	require.Regexp(t, `waits for +the disks of nodes \[2 3\]: 'kv status' there says why\n`, out)
+	require.Equal(t, int(exitUnavailable), code, stderr)
+	require.Contains(t, out, "takes commands: no, held up by nodes [2 3] for 1m30s\n")
+	require.Regexp(t, `waits for +the disk of nodes \[2 3\]: 'kv status' there says why\n`, out)
 }
 
 // Something between the command and the node, such as a proxy, does not say that a command can

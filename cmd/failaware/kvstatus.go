@@ -19,12 +19,13 @@ import (
 func newKVStatusCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show what the node knows about the store", Args: cobra.NoArgs,
-		Long:    "Show what the node knows about the store. The exit code is 5 if the node takes no commands.",
+		Long: `Show what the node knows about the store. The exit code is 5 if the node takes no commands,
+or a disk, of this node or another, holds them up.`,
 		Example: "  failaware kv status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var a api.KVStatus
 			err := g.store(cmd, http.MethodGet, "status", url.Values{}, &a, func(w io.Writer) error { return kvStatusText(w, &a) })
-			if err == nil && !a.Accepting {
+			if err == nil && (!a.Accepting || len(a.Unstored) > 0) {
 				return &cli.ExitError{Code: exitUnavailable}
 			}
 			return err
@@ -47,12 +48,19 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 	t := cli.NewTable(w)
 	t.Row("store", fmt.Sprintf("%s, %s", a.Kind, where))
 	t.Row("state", fmt.Sprintf("revision %d, %s; %s", a.Revision, fresh, a.Fresh.Situation))
-	t.Row("view", fmt.Sprintf("nodes %v; takes commands: %s", a.Fresh.Members, cli.YesNo(a.Accepting)))
+	takes := cli.YesNo(a.Accepting)
+	if len(a.Unstored) > 0 {
+		takes = "no, held up by " + plural(a.Unstored)
+		if a.UnstoredNS > 0 {
+			takes += " for " + cli.Brief(a.UnstoredNS)
+		}
+	}
+	t.Row("view", fmt.Sprintf("nodes %v; takes commands: %s", a.Fresh.Members, takes))
 	if a.Disk != "" {
 		t.Row("waits for", "room: "+a.Disk)
 	}
 	if len(a.Unstored) > 0 {
-		t.Row("waits for", fmt.Sprintf("the disks of nodes %v: 'kv status' there says why", a.Unstored))
+		t.Row("waits for", "the disk of "+plural(a.Unstored)+": 'kv status' there says why")
 	}
 	if len(a.Absent) > 0 {
 		t.Row("waits for", fmt.Sprintf("nodes %v, which may know more", a.Absent))
@@ -64,6 +72,14 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 		t.Row("conflicts", fmt.Sprintf("%d; %d dropped; %d writes gave way to surely later ones", a.Conflicts, a.Forgotten, a.Overtaken))
 	}
 	return t.Flush()
+}
+
+// plural names nodes.
+func plural(nodes []int) string {
+	if len(nodes) == 1 {
+		return fmt.Sprintf("node %d", nodes[0])
+	}
+	return fmt.Sprintf("nodes %v", nodes)
 }
 
 func newKVConflictsCommand(g *globals) *cobra.Command {

@@ -437,3 +437,11 @@ func TestWatchersHearThatTheyAreStale(t *testing.T) {
 	require.ErrorIs(t, err, errEnough)
 	require.Equal(t, []string{"fresh", "stale"}, kinds)
 }
+
+// People who use the command or the API know no constants of Go: an error has the value of the
+// limit.
+func TestLimitsOfAFullStoreAreSaid(t *testing.T) {
+	require.Equal(t, "at most 100000 keys", limitText(kv.LimitKeys))
+	require.Equal(t, "at most 10000 leases", limitText(kv.LimitLeases))
+	require.Equal(t, "at most 67108864 bytes of keys and values, with 64 more for each key", limitText(kv.LimitBytes))
+}

@@ -106,8 +106,9 @@ type KVStatus struct {
 	Storage    string  `json:"storage,omitempty"` // directory
 	Disk       string  `json:"disk,omitempty"`    // why the disk is full
 	Accepting  bool    `json:"accepting"`
-	Absent     []int   `json:"absent"`             // nodes that may know more
-	Unstored   []int   `json:"unstored,omitempty"` // nodes whose disks hold commands up
+	Absent     []int   `json:"absent"`                // nodes that may know more
+	Unstored   []int   `json:"unstored,omitempty"`    // nodes whose disks hold commands up
+	UnstoredNS int64   `json:"unstored_ns,omitempty"` // for how long
 	Revision   uint64  `json:"revision"`
 	Oldest     uint64  `json:"oldest"` // changes after this revision are kept
 	Place      string  `json:"place"`

@@ -39,12 +39,23 @@ func (s *Server) submit(ctx context.Context, w http.ResponseWriter, q *http.Requ
 			a.Error = fmt.Sprintf("there is no key %q, and so it has not the version %v", c.Key, c.Version)
 		}
 	case kv.Full:
-		code, a.Error = http.StatusInsufficientStorage, "the store is full: "+r.Limit
+		code, a.Error = http.StatusInsufficientStorage, "the store is full: it takes "+limitText(r.Limit)
 	default:
 		code, a.Error = http.StatusServiceUnavailable, "the store has not taken the command: "+r.Status.String()
 	}
 	Answer(w, code, a)
 	return nil
+}
+
+// limitText says what a limit is of, and its value.
+func limitText(limit string) string {
+	switch limit {
+	case kv.LimitKeys:
+		return fmt.Sprintf("at most %d keys", kv.MaxKeys)
+	case kv.LimitLeases:
+		return fmt.Sprintf("at most %d leases", kv.MaxLeases)
+	}
+	return fmt.Sprintf("at most %d bytes of keys and values, with %d more for each key", kv.MaxBytes, kv.EntryBytes)
 }
 
 // written returns the parts of a command that its parameters give: the key, its version,

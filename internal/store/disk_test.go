@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,6 +13,17 @@ import (
 	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/timed"
 )
+
+// heldUpIsTold reports whether a node whose commands are held up by other disks does not say
+// that it takes them, in its status and its counts.
+func heldUpIsTold() bool {
+	free := replicate.Progress{Situation: replicate.Working, Accepting: true}
+	held := free
+	held.Unstored, held.UnstoredFor = timed.SetOf(2, 3), time.Minute
+	return acknowledges(&free) && !acknowledges(&held)
+}
+
+func TestHeldUpIsTold(t *testing.T) { require.True(t, heldUpIsTold()) }
 
 // The status of a node whose disk is full, and what it cannot answer, name the disk.
 func TestFullDisk(t *testing.T) {
@@ -31,8 +43,10 @@ func TestFullDisk(t *testing.T) {
 		s.Describe(&a)
 		require.True(t, a.Accepting)
 		require.Empty(t, a.Disk)
-		describe(replicate.Progress{Situation: replicate.Working, Accepting: true, Unstored: timed.SetOf(2, 3)}, &a)
+		describe(replicate.Progress{Situation: replicate.Working, Accepting: true, Unstored: timed.SetOf(2, 3), UnstoredFor: time.Minute}, &a)
 		require.Equal(t, []int{2, 3}, a.Unstored)
+		require.Equal(t, int64(time.Minute), a.UnstoredNS)
+		require.False(t, a.Accepting, "commands have no outcome")
 		require.Equal(t, "it waits for the disks of nodes {2 3}: 'failaware kv status' there says why", hindrance(nil, timed.SetOf(2, 3)))
 		require.Empty(t, hindrance(nil, timed.Set{}))
 

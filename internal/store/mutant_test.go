@@ -32,6 +32,7 @@ func TestMutantsAreKilled(t *testing.T) {
 			}
 			return false
 		},
+		"KvHeldUpTaken":  func(*testing.T) bool { return !heldUpIsTold() },
 		"KvNameTwice":    func(*testing.T) bool { return !namesDiffer() },
 		"KvCertainClock": func(t *testing.T) bool { return !tellsItsClock(t) },
 		"KvNoStandIn":    func(t *testing.T) bool { return !endsWithoutTheFirst(t) },

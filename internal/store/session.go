@@ -17,9 +17,9 @@ const earlier = ": this attempt has changed nothing; whether an earlier one did 
 // sessionErrors are the errors of sessions in the words of the store.
 var sessionErrors = map[error]*api.SessionError{
 	replicate.ErrSessionExpired: {Code: http.StatusGone,
-		Text: fmt.Sprintf("the session is not known, or no longer: it was closed, or gave way to more than %d others (MaxSessions)", replicate.MaxSessions) + earlier},
+		Text: fmt.Sprintf("the session is not known, or no longer: it was closed, or gave way to later ones, as the store keeps %d sessions", replicate.MaxSessions) + earlier},
 	replicate.ErrSessionNumber: {Code: http.StatusGone,
-		Text: fmt.Sprintf("the number is %d or more behind the largest of the session (SessionWindow), or none could follow it", replicate.SessionWindow) + earlier},
+		Text: fmt.Sprintf("the session remembers its last %d numbers, and this one is before them, or none could follow it", replicate.SessionWindow) + earlier},
 	replicate.ErrSessionReused: {Code: http.StatusUnprocessableEntity,
 		Text: "another command has this number of the session, and was carried out: give each command its own"},
 	replicate.ErrResultGone: {Code: http.StatusGone, Text: "an earlier attempt was carried out, and its result is not kept"},

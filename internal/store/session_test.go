@@ -181,9 +181,9 @@ func TestSessionsRefuse(t *testing.T) {
 			require.Contains(t, e.Text, text)
 		}
 		refused(40, kv.Command{Op: kv.Delete, Key: "a"}, http.StatusUnprocessableEntity, "another command has this number")
-		refused(40-replicate.SessionWindow, put, http.StatusGone, "the number is 16 or more behind")
+		refused(40-replicate.SessionWindow, put, http.StatusGone, "the session remembers its last 16 numbers, and this one is before them")
 		require.NoError(t, g.stores[1].CloseSession(within(t, 5*time.Second), id))
-		refused(41, put, http.StatusGone, "more than 4096 others (MaxSessions): this attempt has changed nothing; whether an earlier one did is not known")
+		refused(41, put, http.StatusGone, "as the store keeps 4096 sessions: this attempt has changed nothing; whether an earlier one did is not known")
 		_, err = resultOf([]byte("of another build"))
 		require.ErrorContains(t, err, "its result is not kept")
 		g.net.Partition([]failaware.NodeID{1})

@@ -194,8 +194,11 @@ func (s *Store) Describe(a *api.KVStatus) {
 	describe(s.replica.Progress(), a)
 }
 
+// acknowledges reports whether commands are taken and have outcomes.
+func acknowledges(p *replicate.Progress) bool { return p.Accepting && p.Unstored.Empty() }
+
 func describe(p replicate.Progress, a *api.KVStatus) {
-	a.Accepting, a.Disk = p.Accepting, roomText(p.Full)
+	a.Accepting, a.Disk, a.UnstoredNS = acknowledges(&p), roomText(p.Full), int64(p.UnstoredFor)
 	for id := range p.Absent.All() {
 		a.Absent = append(a.Absent, int(id))
 	}

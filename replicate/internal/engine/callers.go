@@ -15,8 +15,8 @@ func (e *Engine) Status() (Status, <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.status
-	if e.now().Sub(s.Since) < longFlush {
-		s.Unstored = timed.Set{}
+	if s.UnstoredFor = e.now().Sub(s.Since); s.Unstored.Empty() || s.UnstoredFor < longFlush {
+		s.Unstored, s.UnstoredFor = timed.Set{}, 0
 	}
 	return s, e.changed
 }

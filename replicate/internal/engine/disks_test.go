@@ -196,6 +196,11 @@ func TestAFullDiskOfAnotherNodeIsNamed(t *testing.T) {
 			s, _ := all[0].Status()
 			require.Equal(t, members, s.Unstored)
 			require.True(t, s.Accepting)
+			held := time.Duration(0)
+			if !members.Empty() {
+				held = longFlush
+			}
+			require.Equal(t, held, s.UnstoredFor)
 		}
 		expect(timed.Set{}, 10*time.Second)
 		disks[1].SetRoom(0)

@@ -112,8 +112,10 @@ type Status struct {
 	Absent    timed.Set         // Recovering: nodes that may know more
 	Unstored  timed.Set         // members whose disks hold up an operation
 	Since     timed.Instant     // when it began to wait for them
-	Waits     bool              // this node waits for state
-	Progress  replica.Progress  // of the state that it waits for
+	// UnstoredFor is how long it has waited for them when [Engine.Status] is called.
+	UnstoredFor time.Duration
+	Waits       bool             // this node waits for state
+	Progress    replica.Progress // of the state that it waits for
 }
 
 // New returns an engine for a valid configuration and an application in its initial
