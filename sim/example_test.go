@@ -108,7 +108,7 @@ func Example() {
 
 	opt.App = schedulers(true)
 	opt.Duration = 3 * time.Second
-	tally, violation, err := sim.Campaign{Options: opt, Seeds: 2000}.Run(ctx)
+	tally, violation, err := sim.Campaign{Options: opt, Seeds: 200}.Run(ctx)
 	fmt.Println("careful:", tally.Seeds, "seeds, broken:", violation != nil, err)
 	// Output:
 	// found: one worker
@@ -117,7 +117,7 @@ func Example() {
 	//    5s duplicate 3.12%
 	//    6s suspend 5 for 10ms
 	//    6.7s split {3 4 5} {1 2}
-	// careful: 2000 seeds, broken: false <nil>
+	// careful: 200 seeds, broken: false <nil>
 }
 
 // Faults can be scripted: a network splits and merges again, and the nodes are
