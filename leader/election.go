@@ -86,8 +86,8 @@ type Election struct {
 	releaseRequest timed.Instant
 	releaseAt      timed.Instant
 	granted        timed.Instant // end of the view leases that rest on the votes
-	vouched        timed.Instant // end of the answers that rest on the votes
-	owed           timed.Instant // end of the view leases of the leader who handed its votes over
+	answersUntil   timed.Instant // end of the answers that rest on the votes
+	inheritedUntil timed.Instant // end of the view leases of the leader who handed its votes over
 	successor      timed.NodeID  // in whose favour, or NoNode
 
 	// This node was named as the successor of a leader that resigned.

@@ -40,7 +40,7 @@ func (e *Election) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []
 // them have run out, or NoNode: the named successor, or else the best contender.
 func (e *Election) Heir(now timed.Instant) timed.NodeID {
 	switch {
-	case !e.releasing || now < timed.Later(e.vouched, e.owed):
+	case !e.releasing || now < timed.Later(e.answersUntil, e.inheritedUntil):
 		return timed.NoNode // answers are for the asker, who drops nothing
 	case now <= e.lastRequest:
 		return timed.NoNode // the vote would not be older than the packet
@@ -67,20 +67,20 @@ func (e *Election) NoteHandOver(now timed.Instant, from timed.Incarnation, sent 
 	e.noteSuccessor(now, to.Node)
 	if to == e.cfg.Self {
 		// The view leases rest on this node's votes too.
-		e.owed = timed.Later(e.owed, e.lockedUntil)
+		e.inheritedUntil = timed.Later(e.inheritedUntil, e.lockedUntil)
 	}
 }
 
-// Owed returns until when members may count on the view of a leader whose votes this node
-// may take, or has taken, over.
-func (e *Election) Owed() timed.Instant { return e.owed }
+// InheritedUntil returns until when members may count on the view of a leader whose votes
+// this node may take over, or has taken over.
+func (e *Election) InheritedUntil() timed.Instant { return e.inheritedUntil }
 
 // Handed returns the incarnation that may take this node's vote over, if there is one.
 func (e *Election) Handed() timed.Incarnation { return e.handed }
 
 // NoteCommitted notes that this node has committed a view. No member counts any more on the
 // view of the leader whose votes this node took over.
-func (e *Election) NoteCommitted() { e.owed = 0 }
+func (e *Election) NoteCommitted() { e.inheritedUntil = 0 }
 
 // noteSuccessor notes that a leader has freed this node's vote in favour of a node.
 // That node asks for votes at once and is preferred to all nodes that do not lead.

@@ -43,7 +43,7 @@ func successorOwes(t testing.TB) {
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
 	_, until := e.Locked(now)
 	e.NoteHandOver(now+1, incarnation(1), now+1, e.cfg.Self)
-	require.Equal(t, until, e.Owed())
+	require.Equal(t, until, e.InheritedUntil())
 	e.quietUntil = 0
 	e.NoteState(incarnation(1), &State{})
 	timeout(e, now+1, alive)

@@ -139,12 +139,12 @@ func heirWaits(t testing.TB) {
 	require.Equal(t, timed.NodeID(1), heir(func(*Election) {}))
 	require.Equal(t, timed.NodeID(3), heir(func(e *Election) { e.successor = 3 }))
 	for name, change := range map[string]func(*Election){
-		"not resigned": func(e *Election) { e.releasing = false }, "answered": func(e *Election) { e.vouched = 101 },
-		"inherited": func(e *Election) { e.owed = 101 }, "in the instant of a request": func(e *Election) { e.lastRequest = 100 },
+		"not resigned": func(e *Election) { e.releasing = false }, "answered": func(e *Election) { e.answersUntil = 101 },
+		"inherited": func(e *Election) { e.inheritedUntil = 101 }, "in the instant of a request": func(e *Election) { e.lastRequest = 100 },
 	} {
 		require.Equal(t, timed.NoNode, heir(change), name)
 	}
-	require.Equal(t, timed.NodeID(1), heir(func(e *Election) { e.vouched, e.owed = 100, 100 }), "all of it is over")
+	require.Equal(t, timed.NodeID(1), heir(func(e *Election) { e.answersUntil, e.inheritedUntil = 100, 100 }), "all of it is over")
 }
 
 func TestAnHeirWaits(t *testing.T) { heirWaits(t) }
@@ -154,12 +154,12 @@ func owesTheLonger(t testing.TB) {
 	e, alive, now := readyVoter()
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
 	_, until := e.Locked(now)
-	e.owed = until + 5
+	e.inheritedUntil = until + 5
 	e.NoteHandOver(now+1, incarnation(1), now+1, e.cfg.Self)
-	require.Equal(t, until+5, e.Owed())
-	e.owed = until - 5
+	require.Equal(t, until+5, e.InheritedUntil())
+	e.inheritedUntil = until - 5
 	e.NoteHandOver(now+1, incarnation(1), now+1, e.cfg.Self)
-	require.Equal(t, until, e.Owed())
+	require.Equal(t, until, e.InheritedUntil())
 }
 
 func TestAnHeirOwesTheLongerLeases(t *testing.T) { owesTheLonger(t) }

@@ -47,7 +47,7 @@ func (e *Election) answer(now timed.Instant, asker timed.BootID, q Question) Ans
 		end, _ := e.LeadingGlobally()
 		a.Global = end.Sub(now)
 	}
-	e.vouched = timed.Later(e.vouched, e.expiration)
+	e.answersUntil = timed.Later(e.answersUntil, e.expiration)
 	return a
 }
 
@@ -89,5 +89,5 @@ func (e *Election) assurance(now timed.Instant, from timed.Incarnation, a Answer
 // bound returns the instant until which votes must not be given back, because view
 // leases or answers to questions rest on them.
 func (e *Election) bound() timed.Instant {
-	return timed.Later(timed.Later(e.granted, e.vouched), e.owed)
+	return timed.Later(timed.Later(e.granted, e.answersUntil), e.inheritedUntil)
 }

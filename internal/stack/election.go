@@ -111,7 +111,7 @@ func (s *Stack) handleHandOver(now timed.Instant, from timed.Incarnation, p *wir
 	if to, ok := v.Member(p.Successor); ok {
 		s.election.NoteHandOver(now, from, p.Header.Stamp, to.Incarnation)
 		if s.election.Handed() == s.cfg.Self {
-			s.views.NoteInherited(s.election.Owed())
+			s.views.NoteInherited(s.election.InheritedUntil())
 		}
 	}
 }
