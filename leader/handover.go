@@ -36,9 +36,9 @@ func (e *Election) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []
 	return e.Yield(now, out)
 }
 
-// Heir returns the node that may take the votes over before the view leases that rest on
+// Successor returns the node that may take the votes over before the view leases that rest on
 // them have run out, or NoNode: the named successor, or else the best contender.
-func (e *Election) Heir(now timed.Instant) timed.NodeID {
+func (e *Election) Successor(now timed.Instant) timed.NodeID {
 	switch {
 	case !e.releasing || now < timed.Later(e.answersUntil, e.inheritedUntil):
 		return timed.NoNode // answers are for the asker, who drops nothing

@@ -128,26 +128,26 @@ func TestAYieldHasAnEnd(t *testing.T) { yieldHasAnEnd(t) }
 // Votes are not handed to a successor while somebody counts on them: on an answer, or on the
 // view of the leader that handed them over before; nor in the instant of a request, whose
 // votes are not older than the packet.
-func heirWaits(t testing.TB) {
-	heir := func(change func(e *Election)) timed.NodeID {
+func successorWaits(t testing.TB) {
+	successor := func(change func(e *Election)) timed.NodeID {
 		e, alive, _ := readyVoter()
 		e.SetAlive(start, alive)
 		e.releasing, e.lastRequest = true, 99
 		change(e)
-		return e.Heir(100)
+		return e.Successor(100)
 	}
-	require.Equal(t, timed.NodeID(1), heir(func(*Election) {}))
-	require.Equal(t, timed.NodeID(3), heir(func(e *Election) { e.successor = 3 }))
+	require.Equal(t, timed.NodeID(1), successor(func(*Election) {}))
+	require.Equal(t, timed.NodeID(3), successor(func(e *Election) { e.successor = 3 }))
 	for name, change := range map[string]func(*Election){
 		"not resigned": func(e *Election) { e.releasing = false }, "answered": func(e *Election) { e.answersUntil = 101 },
 		"inherited": func(e *Election) { e.inheritedUntil = 101 }, "in the instant of a request": func(e *Election) { e.lastRequest = 100 },
 	} {
-		require.Equal(t, timed.NoNode, heir(change), name)
+		require.Equal(t, timed.NoNode, successor(change), name)
 	}
-	require.Equal(t, timed.NodeID(1), heir(func(e *Election) { e.answersUntil, e.inheritedUntil = 100, 100 }), "all of it is over")
+	require.Equal(t, timed.NodeID(1), successor(func(e *Election) { e.answersUntil, e.inheritedUntil = 100, 100 }), "all of it is over")
 }
 
-func TestAnHeirWaits(t *testing.T) { heirWaits(t) }
+func TestASuccessorWaits(t *testing.T) { successorWaits(t) }
 
 // Who inherits votes twice owes the longer leases.
 func owesTheLonger(t testing.TB) {

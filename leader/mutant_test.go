@@ -69,7 +69,7 @@ var notices = map[string]func(testing.TB){
 	"SilentRivalExcused":   silentRival,
 	"YieldForEver":         yieldHasAnEnd,
 	"GlobalLeaseAtItsEnd":  leaseEndsAtItsEnd,
-	"HeirOfOpenVotes":      heirWaits,
+	"HeirOfOpenVotes":      successorWaits,
 	"HeirOwesTheLast":      owesTheLonger,
 
 	"HandedToAnyBoot":      newerVotesStay,

@@ -95,7 +95,7 @@ func (s *Stack) gaveUp(now timed.Instant, e *leader.Effect) {
 // handVotes names, in the packet that gives up the view, the member that may take over the
 // votes at once. Older builds ignore a successor without a release.
 func (s *Stack) handVotes(now timed.Instant) {
-	if to, ok := s.views.Resigned().Member(s.election.Heir(now)); ok {
+	if to, ok := s.views.Resigned().Member(s.election.Successor(now)); ok {
 		s.outbox.successor, s.outbox.toAll = to.Node, s.outbox.toAll|wire.FrameSuccessor
 		s.election.HandVote(to.Incarnation)
 	}
