@@ -12,7 +12,7 @@ func (e *Election) outranksMe(id timed.NodeID) bool {
 }
 
 // abstains reports whether this node is not a contender.
-func (e *Election) abstains() bool { return e.unfit || e.resigned || e.yields }
+func (e *Election) abstains() bool { return e.unfit || e.resigned || e.steppedDown }
 
 // rank returns this node's own rank.
 func (e *Election) rank() rank {

@@ -34,11 +34,11 @@ func deadLeader(t testing.TB) {
 }
 
 // A node that has handed over is a contender again as soon as another leads.
-func TestYieldEndsWhenAnotherLeads(t *testing.T) { yieldEnds(t) }
+func TestSteppingDownEndsWhenAnotherLeads(t *testing.T) { stepDownEnds(t) }
 
-func yieldEnds(t testing.TB) {
+func stepDownEnds(t testing.TB) {
 	e, now := leadingAlone()
-	e.Yield(now, nil)
+	e.StepDown(now, nil)
 	var st State
 	e.FillState(now, &st)
 	require.False(t, st.Contender)
@@ -66,7 +66,7 @@ func namedOnce(t testing.TB) {
 		now = deadline(e, timed.Set{})
 		timeout(e, now, timed.Set{})
 	}
-	require.Equal(t, timed.NoNode, released(e.Yield(now, nil)))
+	require.Equal(t, timed.NoNode, released(e.StepDown(now, nil)))
 }
 
 // A node whose peers give votes that are too short for its settings says so once, asks
@@ -187,7 +187,7 @@ func longestLease(t testing.TB) {
 	long := now.Add(50 * time.Millisecond)
 	e.NoteGrant(long)
 	e.NoteGrant(now.Add(10 * time.Millisecond))
-	e.Yield(now, nil)
+	e.StepDown(now, nil)
 	require.True(t, e.Releasing())
 	timeout(e, long-1, timed.SetOf(1))
 	require.True(t, e.Releasing())

@@ -52,8 +52,8 @@ type Election struct {
 	readyAt, quietUntil timed.Instant
 	settledAt           timed.Instant // when a tentative incarnation would have been ready
 	resigned            bool          // leaves for good: no longer a contender
-	yields              bool          // has handed over: not a contender until another leads, or until yieldUntil
-	yieldUntil          timed.Instant
+	steppedDown         bool          // not a contender until another leads, or until downUntil
+	downUntil           timed.Instant
 
 	// The vote given.
 	lockedTo    timed.Incarnation
@@ -213,7 +213,7 @@ func (e *Election) NoteState(from timed.Incarnation, st *State) {
 	p.boot, p.state = from.Boot, *st
 	e.topValid = false
 	if st.Leading {
-		e.yields = false // another node has taken over
+		e.steppedDown = false // another node has taken over
 		e.endNamed()
 	}
 }
@@ -290,8 +290,8 @@ func (e *Election) requestAt() timed.Instant {
 		return timed.Never
 	}
 	at := timed.Later(e.nextRequest, e.quietUntil)
-	if e.yields && e.best() != timed.NoNode {
-		at = timed.Later(at, e.yieldUntil) // a contender can take over
+	if e.steppedDown && e.best() != timed.NoNode {
+		at = timed.Later(at, e.downUntil) // a contender can take over
 	}
 	if e.lockedTo.Valid() && e.lockedTo != e.cfg.Self && e.handed != e.cfg.Self {
 		at = timed.Later(at, e.turnsFrom.Add(e.standBack()))
@@ -323,11 +323,11 @@ func (e *Election) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 	if e.releasing && now >= e.releaseAt {
 		out = e.finishRelease(now, out)
 	}
-	if e.yields && now >= e.yieldUntil {
-		e.yields, e.topValid = false, false
+	if e.steppedDown && now >= e.downUntil {
+		e.steppedDown, e.topValid = false, false
 	}
 	if now >= e.requestAt() {
-		e.yields = false
+		e.steppedDown = false
 		out = e.request(now, out)
 	}
 	return out

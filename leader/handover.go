@@ -26,14 +26,14 @@ package leader
 
 import "github.com/failaware/failaware/timed"
 
-// HandOver gives up the lead in favour of a peer. It is [Election.Yield], and the
+// HandOver gives up the lead in favour of a peer. It is [Election.StepDown], and the
 // release of the votes names the peer. If that peer does not take over, the best
 // contender leads, as after any other resignation.
 func (e *Election) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []Effect {
 	if e.leading || e.open {
 		e.successor = to
 	}
-	return e.Yield(now, out)
+	return e.StepDown(now, out)
 }
 
 // Successor returns the node that may take the votes over before the view leases that rest on
@@ -94,7 +94,7 @@ func (e *Election) noteSuccessor(now timed.Instant, to timed.NodeID) {
 		return
 	}
 	e.named, e.nextRequest = true, 0
-	e.namedUntil = now.Add(e.yieldTime())
+	e.namedUntil = now.Add(e.takeoverTime())
 }
 
 // endNamed ends the preference for this node.

@@ -61,7 +61,7 @@ func (g *lag) disturb() {
 		cfg.Epoch = uint64(g.rand.IntN(6) / 5 * 2) // some have another quorum system
 		g.start(i, cfg)
 	case 2:
-		g.perform(n, n.Yield(now, nil))
+		g.perform(n, n.StepDown(now, nil))
 	case 3:
 		g.perform(n, n.HandOver(now, timed.NodeID(1+g.rand.IntN(len(g.nodes))), nil))
 	case 4:

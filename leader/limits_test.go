@@ -107,23 +107,23 @@ func leaseEndsAtItsEnd(t testing.TB) {
 
 func TestALeaseEndsAtItsEnd(t *testing.T) { leaseEndsAtItsEnd(t) }
 
-// A node that has yielded is a contender again when its time is over, though a better one
+// A node that has stepped down is a contender again when its time is over, though a better one
 // that was to take over never does.
-func yieldHasAnEnd(t testing.TB) {
+func stepDownHasAnEnd(t testing.TB) {
 	e, alive, now := readyVoter()
 	e.SetAlive(now, alive)
-	e.Yield(now, nil)
+	e.StepDown(now, nil)
 	tm := timed.LAN()
-	require.GreaterOrEqual(t, e.yieldUntil, now.Add(tm.LockTime+2*tm.Period()), "votes for this node end, and one round may be lost")
+	require.GreaterOrEqual(t, e.downUntil, now.Add(tm.LockTime+2*tm.Period()), "votes for this node end, and one round may be lost")
 	var st State
-	for _, at := range []timed.Instant{now, e.yieldUntil - 1, e.yieldUntil} {
+	for _, at := range []timed.Instant{now, e.downUntil - 1, e.downUntil} {
 		e.HandleTimeout(at, nil)
 		e.FillState(at, &st)
-		require.Equal(t, at >= e.yieldUntil, st.Contender, "%v before the end", e.yieldUntil.Sub(at))
+		require.Equal(t, at >= e.downUntil, st.Contender, "%v before the end", e.downUntil.Sub(at))
 	}
 }
 
-func TestAYieldHasAnEnd(t *testing.T) { yieldHasAnEnd(t) }
+func TestASteppingDownHasAnEnd(t *testing.T) { stepDownHasAnEnd(t) }
 
 // Votes are not handed to a successor while somebody counts on them: on an answer, or on the
 // view of the leader that handed them over before; nor in the instant of a request, whose
@@ -205,7 +205,7 @@ func namedForATime(t testing.TB) {
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
 	e.NoteRelease(now, incarnation(1), now, 5)
 	e.quietUntil = timed.Never // so that it asks for nothing
-	end := now.Add(e.yieldTime())
+	end := now.Add(e.takeoverTime())
 	for _, at := range []timed.Instant{end - 1, end} {
 		timeout(e, at, alive)
 		var st State
@@ -232,19 +232,19 @@ func saysWhatIsTrue(t testing.TB) {
 
 func TestANodeSaysThatItLeadsWhileItLeads(t *testing.T) { saysWhatIsTrue(t) }
 
-// A node that has yielded and is alone asks for votes as the contender that it is again.
+// A node that has stepped down and is alone asks for votes as the contender that it is again.
 func asksAsContender(t testing.TB) {
 	e, now := leadingAlone()
-	e.Yield(now+1, nil)
+	e.StepDown(now+1, nil)
 	var st State
 	e.FillState(now+1, &st)
 	require.False(t, st.Contender)
 	at := deadline(e, timed.Set{})
-	require.Less(t, at, e.yieldUntil, "nobody can take over")
+	require.Less(t, at, e.downUntil, "nobody can take over")
 	timeout(e, at, timed.Set{})
 	require.True(t, e.Leads(at))
 	e.FillState(at, &st)
 	require.True(t, st.Contender)
 }
 
-func TestANodeThatYieldedInVainIsAContender(t *testing.T) { asksAsContender(t) }
+func TestANodeThatSteppedDownInVainIsAContender(t *testing.T) { asksAsContender(t) }

@@ -75,17 +75,17 @@ func (e *Election) Abdicate(now timed.Instant, why Reason, out []Effect) []Effec
 	return e.release(now, why, e.cfg.Self.Node, out)
 }
 
-// Yield gives up the lead in favour of another node. This node is not a contender
+// StepDown gives up the lead in favour of another node. This node is not a contender
 // until another leads or could have taken over.
-func (e *Election) Yield(now timed.Instant, out []Effect) []Effect {
+func (e *Election) StepDown(now timed.Instant, out []Effect) []Effect {
 	e.endNamed()
-	e.yields, e.topValid = true, false
-	e.yieldUntil = now.Add(e.yieldTime())
+	e.steppedDown, e.topValid = true, false
+	e.downUntil = now.Add(e.takeoverTime())
 	return e.Abdicate(now, Resigned, out)
 }
 
-// yieldTime is long enough for another node to take over.
-func (e *Election) yieldTime() time.Duration {
+// takeoverTime is long enough for another node to take over.
+func (e *Election) takeoverTime() time.Duration {
 	t := &e.cfg.Timing
 	return t.MaxDrift.Wait(t.LockTime + 2*t.Period())
 }

@@ -10,7 +10,7 @@ import (
 // contender until another node leads or could have taken over.
 func (s *Stack) Resign(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
-	s.electionOut = s.election.Yield(now, s.electionOut[:0])
+	s.electionOut = s.election.StepDown(now, s.electionOut[:0])
 	s.performElection(now, s.electionOut)
 	s.outbox.keepalives = s.datagrams.Peers() // so that all learn at once that this node is not a contender
 	return s.end(now)
