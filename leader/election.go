@@ -294,7 +294,7 @@ func (e *Election) requestAt() timed.Instant {
 		at = timed.Later(at, e.downUntil) // a contender can take over
 	}
 	if e.lockedTo.Valid() && e.lockedTo != e.cfg.Self && e.handed != e.cfg.Self {
-		at = timed.Later(at, e.turnsFrom.Add(e.standBack()))
+		at = timed.Later(at, e.turnsFrom.Add(e.deferral()))
 	}
 	return at
 }

@@ -184,7 +184,7 @@ func answersCount(t testing.TB) {
 	require.Equal(t, SendRelease, timeout(e, end, alive)[0].Kind)
 }
 
-// The named successor asks for votes at once, and the other nodes stand back.
+// The named successor asks for votes at once, and the other nodes defer to it.
 func TestTheNamedSuccessorComesFirst(t *testing.T) { namedComesFirst(t) }
 
 func namedComesFirst(t testing.TB) {

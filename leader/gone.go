@@ -34,17 +34,17 @@ import (
 // mostAbove limits the number of better candidates that a node waits for.
 const mostAbove = 2
 
-// standBack returns how long after turnsFrom this node leaves the request to better
+// deferral returns how long after turnsFrom this node leaves the request to better
 // candidates that followed the same leader: a turn for each.
-func (e *Election) standBack() time.Duration {
+func (e *Election) deferral() time.Duration {
 	e.best()
 	t := &e.cfg.Timing
 	return time.Duration(e.above) * t.MaxDrift.Upper(t.FastThreshold+t.SchedulingDelay+t.OneWayTimeout)
 }
 
-// StandsBack reports whether this node could ask for votes at now, and leaves it to better
+// Defers reports whether this node could ask for votes at now, and leaves it to better
 // candidates.
-func (e *Election) StandsBack(now timed.Instant) bool {
-	end := e.turnsFrom.Add(e.standBack())
+func (e *Election) Defers(now timed.Instant) bool {
+	end := e.turnsFrom.Add(e.deferral())
 	return now >= e.lockedUntil && now < end && e.requestAt() == end
 }

@@ -42,10 +42,10 @@ func inTurns(t testing.TB) {
 		e, alive, end := left(Available, c.living...)
 		at := end.Add(c.turns * oneTurn())
 		require.Equal(t, at, e.Deadline(), "beside %v", c.living)
-		require.False(t, e.StandsBack(end-1), "its vote is bound")
-		require.Equal(t, c.turns > 0, e.StandsBack(end))
+		require.False(t, e.Defers(end-1), "its vote is bound")
+		require.Equal(t, c.turns > 0, e.Defers(end))
 		require.Empty(t, timeout(e, at-1, alive))
-		require.False(t, e.StandsBack(at))
+		require.False(t, e.Defers(at))
 		require.Equal(t, SendRequest, timeout(e, at, alive)[0].Kind)
 	}
 }
@@ -63,10 +63,10 @@ func turnsFromTheMiss(t testing.TB) {
 	for _, missed := range []timed.Instant{end + 5, end + 70} {
 		e.SetAlive(end, alive.With(9))
 		require.Equal(t, timed.Never, e.Deadline(), "the leader is alive again")
-		require.False(t, e.StandsBack(missed))
+		require.False(t, e.Defers(missed))
 		e.SetAlive(missed, alive)
 		require.Equal(t, missed.Add(oneTurn()), e.Deadline())
-		require.True(t, e.StandsBack(missed))
+		require.True(t, e.Defers(missed))
 		e.SetAlive(missed+1, alive.Without(6))
 		require.Equal(t, missed.Add(oneTurn()), e.Deadline(), "another one is missed too")
 	}

@@ -84,7 +84,7 @@ func (e *Election) NoteCommitted() { e.inheritedUntil = 0 }
 
 // noteSuccessor notes that a leader has freed this node's vote in favour of a node.
 // That node asks for votes at once and is preferred to all nodes that do not lead.
-// The others stand back at once.
+// The others defer to it at once.
 func (e *Election) noteSuccessor(now timed.Instant, to timed.NodeID) {
 	e.topValid = false
 	if to != e.cfg.Self.Node {

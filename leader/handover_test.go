@@ -56,7 +56,7 @@ func successorOwes(t testing.TB) {
 }
 
 // A vote is handed over while it binds. At its end there is nothing to take over, and nobody
-// to stand back for.
+// to defer to.
 func handedInTime(t testing.TB) {
 	for left, handed := range map[time.Duration]bool{0: false, 1: true} {
 		e, alive, now := readyVoter()

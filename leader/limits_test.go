@@ -199,7 +199,7 @@ func TestARequestBindsForSomeTime(t *testing.T) {
 	}
 }
 
-// A successor is preferred for as long as the others stand back, and no longer.
+// A successor is preferred for as long as the others defer to it, and no longer.
 func namedForATime(t testing.TB) {
 	e, alive, now := readyVoter()
 	require.True(t, ask(e, now, incarnation(1), alive).Support)

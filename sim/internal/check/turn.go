@@ -47,7 +47,7 @@ func (c *Checker) Turn(n *Process, now timed.Instant) {
 	}
 	if lock {
 		c.checkLock(n)
-		if !to.Valid() && el.StandsBack(now) {
+		if !to.Valid() && el.Defers(now) {
 			c.Sometimes(situation.StoodBack)
 		}
 	}
