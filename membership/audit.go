@@ -35,7 +35,7 @@ func (s *Service) auditLease() string {
 		return "a lease on a view that is reported stale"
 	case s.installedID() != s.acked:
 		return "a lease on a view that another proposal replaces"
-	case s.installed.ID == s.over:
+	case s.installed.ID == s.resignedID:
 		return "a lease on a view that its leader has given up"
 	}
 	return s.auditLead()

@@ -23,7 +23,7 @@ func audits(t testing.TB) {
 		},
 		"reported stale":                     func(s *Service) { s.fresh = false },
 		"another proposal replaces":          func(s *Service) { s.acked.Sequence, s.sequence = 1000, 1000 },
-		"its leader has given up":            func(s *Service) { s.over = s.installed.ID },
+		"its leader has given up":            func(s *Service) { s.resignedID = s.installed.ID },
 		"nodes that are not proposed":        func(s *Service) { s.proposal, s.acks = &View{}, timed.SetOf(7) },
 		"others than have acknowledged":      func(s *Service) { s.proposal, s.acks, s.lineage = s.view, timed.SetOf(1), nil },
 		"committed view of another":          func(s *Service) { s.view = &View{ID: ViewID{1, 9, 90}} },

@@ -69,7 +69,7 @@ func (s *Service) want(support, refused, alive timed.Set, boot func(timed.NodeID
 func (s *Service) propose(want *View, out []Effect) []Effect {
 	s.sequence++
 	want.ID = ViewID{Sequence: s.sequence, Leader: s.cfg.Self.Node, Boot: s.cfg.Self.Boot}
-	s.leaveBehind(want)
+	s.waitForOldLeases(want)
 	s.proposal, s.acks, s.tried = want, timed.SetOf(s.cfg.Self.Node), false
 	s.lineage = append(s.lineage[:0], Member{s.cfg.Self, s.installedID()})
 	s.acked = want.ID
@@ -77,9 +77,9 @@ func (s *Service) propose(want *View, out []Effect) []Effect {
 	return append(out, Effect{Kind: RequestRound})
 }
 
-// leaveBehind notes until when members of the committed and of the inherited view that are
+// waitForOldLeases notes until when members of the committed and of the inherited view that are
 // not in the next one may count on their last lease.
-func (s *Service) leaveBehind(next *View) {
+func (s *Service) waitForOldLeases(next *View) {
 	s.wait = s.carried
 	if s.view.leaves(next) {
 		s.wait = timed.Later(s.wait, s.granted)
@@ -109,7 +109,7 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 	votes Votes, out []Effect) []Effect {
 	s.NoteSequence(r.Sequence)
 	if s.view != nil && r.Installed == s.view.ID {
-		s.spread.Add(from.Node)
+		s.installers.Add(from.Node)
 	}
 	if !s.leading {
 		return out
@@ -119,7 +119,7 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 		// A member that has acknowledged another proposal since the commit refuses
 		// all renewals: the view needs a successor.
 		if supports && s.view.Has(from) && r.Acknowledged != s.view.ID {
-			return s.propose(s.view.again(), out)
+			return s.propose(s.view.withoutID(), out)
 		}
 		return out
 	}
@@ -134,13 +134,13 @@ func (s *Service) HandleReport(now timed.Instant, from timed.Incarnation, r *Rep
 		return s.tryCommit(now, votes, out)
 	}
 	if r.Sequence >= p.ID.Sequence && r.Sequence <= reachable {
-		return s.propose(p.again(), out)
+		return s.propose(p.withoutID(), out)
 	}
 	return out
 }
 
-// again returns a view of the same incarnations without an id.
-func (v *View) again() *View {
+// withoutID returns a view of the same incarnations without an id.
+func (v *View) withoutID() *View {
 	next := &View{Set: v.Set, Members: make([]Member, len(v.Members))}
 	for i := range v.Members {
 		next.Members[i].Incarnation = v.Members[i].Incarnation
@@ -180,7 +180,7 @@ func (s *Service) tryCommit(now timed.Instant, votes Votes, out []Effect) []Effe
 	// Late confirmations for an abandoned view say nothing about the leases that
 	// are granted from now on.
 	s.resigned = nil
-	s.spread = timed.SetOf(s.cfg.Self.Node)
+	s.installers = timed.SetOf(s.cfg.Self.Node)
 	out = s.install(v, out)
 	return append(out, Effect{Kind: RequestRound})
 }
@@ -227,7 +227,7 @@ func (s *Service) Announce(now timed.Instant, leads bool, votes Votes, out []Eff
 		out = s.extend(now, until, out)
 	}
 	p := Part{Kind: Renew, ID: s.view.ID, Until: until, Answered: answered}
-	if s.spread != s.view.Set {
+	if s.installers != s.view.Set {
 		p.Kind, p.View, p.Answered = Commit, s.view, 0
 	}
 	return append(out, Effect{Kind: SendPart, Part: p})
@@ -271,7 +271,7 @@ func (s *Service) HandleDropped(now timed.Instant, from timed.Incarnation, id Vi
 		s.resigned = nil
 		s.wait, s.carried = 0, 0
 		if s.proposal != nil {
-			s.leaveBehind(s.proposal)
+			s.waitForOldLeases(s.proposal)
 		}
 		out = append(out, Effect{Kind: AllDropped})
 	}

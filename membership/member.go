@@ -18,7 +18,7 @@ func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 	case Propose:
 		return s.acknowledge(p, out)
 	case Commit:
-		if p.ID == s.over {
+		if p.ID == s.resignedID {
 			return out
 		}
 		if p.ID != s.acked || !p.View.Has(s.cfg.Self) {
@@ -28,7 +28,7 @@ func (s *Service) HandlePart(now timed.Instant, from timed.Incarnation, p *Part,
 			out = s.install(p.View, out)
 		}
 	case Renew:
-		if s.installed == nil || s.installed.ID != p.ID || p.ID == s.over {
+		if s.installed == nil || s.installed.ID != p.ID || p.ID == s.resignedID {
 			return out
 		}
 		if p.ID != s.acked {
@@ -71,7 +71,7 @@ func (s *Service) HandleResign(now timed.Instant, from timed.Incarnation, id Vie
 		return out
 	}
 	if id == s.acked {
-		s.over = id // only the acknowledged view can be installed or renewed
+		s.resignedID = id // only the acknowledged view can be installed or renewed
 	}
 	if s.installed != nil && s.installed.ID == id {
 		out = s.drop(LeaderResigned, from.Node, out)

@@ -32,19 +32,19 @@ type Service struct {
 	validUntil timed.Instant // end of the lease on the installed view
 	fresh      bool          // Fresh was reported last, and not Stale
 	acked      ViewID        // the last acknowledged proposal, possibly this node's own
-	over       ViewID        // the view whose leader resigned; it is never renewed
+	resignedID ViewID        // the view whose leader resigned; it is never renewed
 	sequence   uint64        // the largest known sequence
 
 	// As a leader.
-	leading  bool
-	view     *View // committed by this leadership
-	proposal *View // open
-	acks     timed.Set
-	lineage  []Member      // of the members that have acknowledged
-	granted  timed.Instant // end of the longest lease granted on view
-	wait     timed.Instant // members left behind may count on their leases until then
-	tried    bool          // the wait is over, and votes are missing: a reply comes next
-	spread   timed.Set     // members that are known to have installed view
+	leading    bool
+	view       *View // committed by this leadership
+	proposal   *View // open
+	acks       timed.Set
+	lineage    []Member      // of the members that have acknowledged
+	granted    timed.Instant // end of the longest lease granted on view
+	wait       timed.Instant // members left behind may count on their leases until then
+	tried      bool          // the wait is over, and votes are missing: a reply comes next
+	installers timed.Set     // members that are known to have installed view
 
 	carried  timed.Instant // end of the leases granted on a view that was given up
 	resigned *View         // the view that was given up
