@@ -60,7 +60,7 @@ func TestASearchGoesFromNodeToNode(t *testing.T) {
 			return false // the lead was lost meanwhile
 		}
 		require.Positive(t, v.GlobalValidFor())
-		require.Equal(t, []Refusal{{Node: follower.ID(), Names: l.ID()}}, refusals)
+		require.Equal(t, []Refusal{{Node: follower.ID(), Leader: l.ID()}}, refusals)
 		return true
 	})
 	// A node that has gone is named as silent.
@@ -93,7 +93,7 @@ func TestNobodyIsFound(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoLeader)
 	require.ErrorIs(t, err, enough)
 	require.ErrorContains(t, err, "nobody was found who leads globally: nobody is known who might (enough)")
-	require.Equal(t, "node 2 does not lead, and names node 3", Refusal{Node: 2, Names: 3}.String())
+	require.Equal(t, "node 2 does not lead, and names node 3", Refusal{Node: 2, Leader: 3}.String())
 	require.Equal(t, "node 2 does not lead, and names no leader", Refusal{Node: 2}.String())
 	require.Equal(t, "node 2 does not answer", Refusal{Node: 2, Silent: true}.String())
 }

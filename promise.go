@@ -118,8 +118,8 @@ func (e *NoLeaderError) Unwrap() error { return e.Cause }
 // Refusal is the answer of a node that did not assure that it leads.
 type Refusal struct {
 	Node NodeID // that was asked
-	// Names is the node that it follows, or NoNode if that is not known.
-	Names NodeID
+	// Leader is the node that it follows, or NoNode if that is not known.
+	Leader NodeID
 	// Silent says that it gave no answer in time.
 	Silent bool
 }
@@ -128,10 +128,10 @@ func (r Refusal) String() string {
 	switch {
 	case r.Silent:
 		return fmt.Sprintf("node %v does not answer", r.Node)
-	case r.Names == NoNode:
+	case r.Leader == NoNode:
 		return fmt.Sprintf("node %v does not lead, and names no leader", r.Node)
 	}
-	return fmt.Sprintf("node %v does not lead, and names node %v", r.Node, r.Names)
+	return fmt.Sprintf("node %v does not lead, and names node %v", r.Node, r.Leader)
 }
 
 // Hold returns a promise that no other node leads the logical partition for some time,
@@ -238,7 +238,7 @@ func (n *Node) search(ctx context.Context, at NodeID, global bool) (v Verificati
 		}
 		var next NodeID
 		next, err = n.loop.NamedLeader(ctx, at, global)
-		refusals = append(refusals, Refusal{Node: at, Names: next})
+		refusals = append(refusals, Refusal{Node: at, Leader: next})
 		at = next
 	}
 	if err == nil {
