@@ -33,25 +33,25 @@ type Bounds struct {
 // periods, one round, and a late wake-up.
 func (t Timing) LeastLockTime() time.Duration {
 	need := 2*t.ElectionPeriod + t.RoundTime() + t.SchedulingDelay
-	return t.MaxDrift.Cover(need + 1)
+	return t.MaxDrift.cover(need + 1)
 }
 
-// AmpleLockTime returns the shortest LockTime with which one lost reply costs
+// ampleLockTime returns the shortest LockTime with which one lost reply costs
 // no lease, even if all delays are near δ and all processes are nearly σ late.
 // Rounds do not overlap. A lease must therefore outlast a period, which may
 // take as long as the replies, then a failed round, and the replies to the
 // next one.
-func (t Timing) AmpleLockTime() time.Duration {
+func (t Timing) ampleLockTime() time.Duration {
 	replies := 2 * (t.OneWayTimeout + t.SchedulingDelay)
 	period := max(t.ElectionPeriod, replies) + t.SchedulingDelay
-	return t.MaxDrift.Cover(period + t.RoundTime() + 2*t.SchedulingDelay + replies + 1)
+	return t.MaxDrift.cover(period + t.RoundTime() + 2*t.SchedulingDelay + replies + 1)
 }
 
 // LeaseWarning explains why one lost reply may cost a leader its lease when the
 // network and the processes are at their slowest. It returns "" if LockTime is
 // ample.
 func (t Timing) LeaseWarning() string {
-	ample := t.AmpleLockTime()
+	ample := t.ampleLockTime()
 	if t.LockTime >= ample {
 		return ""
 	}
@@ -160,7 +160,7 @@ func (t Timing) StrictWarning() string {
 	}
 	return fmt.Sprintf("in strict mode the crash of a follower briefly costs the leader its lease, "+
 		"because LockTime %v is not above %v (Expires + ElectionPeriod + a round + SchedulingDelay)",
-		t.LockTime, roundUp(t.MaxDrift.Cover(least+1)))
+		t.LockTime, roundUp(t.MaxDrift.cover(least+1)))
 }
 
 // roundUp rounds d up to a readable multiple of 10 µs.

@@ -143,7 +143,7 @@ func TestPeriodIsAtLeastOneRound(t *testing.T) {
 func TestPresetsHaveAmpleLockTimes(t *testing.T) {
 	for name, p := range presets() {
 		require.Empty(t, p.LeaseWarning(), name)
-		p.LockTime = p.AmpleLockTime() - 1
+		p.LockTime = p.ampleLockTime() - 1
 		require.NotEmpty(t, p.LeaseWarning(), name)
 	}
 }

@@ -71,9 +71,9 @@ const Granule = time.Microsecond
 // that it is counted from, the one that shows its end, and a stamp that runs ahead.
 func (r Drift) Trust(d time.Duration) time.Duration { return d - slack(d, 2*int64(r)) - 3*Granule }
 
-// Cover returns the shortest promise that can be relied on for at least d:
+// cover returns the shortest promise that can be relied on for at least d:
 // ⌈(d+3γ)/(1−2ρ)⌉, the inverse of [Drift.Trust].
-func (r Drift) Cover(d time.Duration) time.Duration {
+func (r Drift) cover(d time.Duration) time.Duration {
 	c := d + slack(d, 2*int64(r))
 	for r.Trust(c) < d {
 		c += max(1, d-r.Trust(c))

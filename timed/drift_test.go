@@ -99,7 +99,7 @@ func TestSlackIsCeilingOfProduct(t *testing.T) {
 func TestCoverIsShortestPromise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rho, d := drawDrift.Draw(t, "rho"), drawDuration.Draw(t, "d").Abs()
-		c := rho.Cover(d)
+		c := rho.cover(d)
 		require.GreaterOrEqual(t, rho.Trust(c), d)
 		require.Less(t, rho.Trust(c-1), d)
 	})
@@ -114,7 +114,7 @@ func TestConversionsAreMonotone(t *testing.T) {
 		grows bool // with ρ
 	}{
 		{"Lower", Drift.Lower, false}, {"Upper", Drift.Upper, true}, {"Trust", Drift.Trust, false},
-		{"Wait", Drift.Wait, true}, {"Cover", Drift.Cover, true},
+		{"Wait", Drift.Wait, true}, {"cover", Drift.cover, true},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		rho, worse := drawDrift.Draw(t, "rho"), drawDrift.Draw(t, "worse")
