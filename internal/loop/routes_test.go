@@ -16,7 +16,10 @@ func at(port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port)
 }
 
-func listed(id timed.NodeID, port uint16) *peers.Entry { return peers.NewEntry(id, at(port)) }
+func listed(id timed.NodeID, port uint16) *peers.Entry {
+	list := peers.NewResolver(peers.Options{Self: timed.MaxNodes, Local: at(1)}, []peers.Peer{{ID: id, Addr: at(port).String()}}).List()
+	return (*list)[0]
+}
 
 func TestOnlyTheAcceptedIncarnationMovesAPeer(t *testing.T) {
 	r := routes{self: 1, limit: 10}

@@ -32,11 +32,6 @@ type Entry struct {
 	learnt *atomic.Uint32
 }
 
-// NewEntry returns an entry for a peer at an address.
-func NewEntry(id timed.NodeID, addr netip.AddrPort) *Entry {
-	return &Entry{ID: id, Name: addr.String(), Addr: addr, learnt: new(atomic.Uint32)}
-}
-
 // Node returns the id of the entry, configured or learnt, or NoNode.
 func (e *Entry) Node() timed.NodeID {
 	if e.ID != timed.NoNode {
