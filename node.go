@@ -172,24 +172,30 @@ var holdAwake = awake.Hold
 // error) or the key file cannot be used, that time cannot be served ([ErrServeTime]), or
 // that processors cannot be kept from sleeping ([ErrAwake]).
 func Start(ctx context.Context, cfg Config) (*Node, error) {
-	if _, err := cfg.Validate(); err != nil {
-		return nil, fmt.Errorf("failaware: invalid configuration: %w", err)
+	if cfg.ID != NoNode {
+		return start(ctx, cfg, nil, nil)
 	}
-	if err := ctx.Err(); err != nil {
+	if _, err := cfg.check(ctx); err != nil {
 		return nil, err
 	}
-	if cfg.ID == NoNode {
-		return startAssigned(ctx, cfg)
+	return startAssigned(ctx, cfg)
+}
+
+// check validates the settings of a node that starts, unless ctx is done.
+func (c Config) check(ctx context.Context) (Bounds, error) {
+	bounds, err := c.Validate()
+	if err != nil {
+		return Bounds{}, fmt.Errorf("failaware: invalid configuration: %w", err)
 	}
-	return start(ctx, cfg, nil, nil)
+	return bounds, ctx.Err()
 }
 
 // start starts a node with an id: one that it keeps in a, or claims, or else a configured
 // one.
 func start(ctx context.Context, cfg Config, a *statedir.Assigned, claims *loop.Claim) (*Node, error) {
-	bounds, err := cfg.Validate()
+	bounds, err := cfg.check(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("failaware: invalid configuration: %w", err)
+		return nil, err
 	}
 	cfg = cfg.WithDefaults()
 	if cfg.Transport != nil && cfg.Peers == nil && len(cfg.Join) == 0 {
