@@ -120,7 +120,7 @@ func (s *sink) published(x *loop.Snapshot, turn, done timed.Instant) {
 }
 
 func init() {
-	attach.FormerViews = statedir.FormerViews
+	attach.FormerViews, attach.StateFile = statedir.FormerViews, statedir.File
 	attach.TakeDeliveries = func(node any) (attach.Deliveries, error) {
 		n := node.(*Node)
 		q, err := n.consume()

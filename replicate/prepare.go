@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
@@ -51,6 +50,9 @@ func Prepare(node failaware.Config, app Application, cfg Config) (*Prepared, err
 	}
 	if err := p.prepare(node); err != nil {
 		return nil, err
+	}
+	if p.store == nil || !node.Broadcast.RequireQuorum {
+		return p, nil
 	}
 	known, err := attach.FormerViews(node.StateDir, node.ID)
 	if err == nil {
@@ -178,7 +180,7 @@ func (p *Prepared) checkViews(node failaware.Config, known uint64) error {
 	}
 	return fmt.Errorf("replicate: Storage: %w: %s has a state of view %v, but %s knows no view after sequence %d: it was lost, or is older; restore it. "+
 		"If that is impossible, move both away, and the node begins with the state of the others",
-		failaware.ErrDamaged, p.cfg.Storage, have, filepath.Join(node.StateDir, fmt.Sprintf("node-%v.state", node.ID)), known)
+		failaware.ErrDamaged, p.cfg.Storage, have, attach.StateFile(node.StateDir, node.ID), known)
 }
 
 // defaultMemory is the default of Config.SnapshotMemory.

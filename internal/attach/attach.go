@@ -41,6 +41,9 @@ type Deliveries struct {
 // is the one with which that node would not start.
 var FormerViews func(dir string, id timed.NodeID) (uint64, error)
 
+// StateFile returns the name of the file in a state directory that keeps them.
+var StateFile func(dir string, id timed.NodeID) string
+
 // TakeDeliveries takes the deliveries of a node, which is a *failaware.Node. A
 // consumer of the public API releases them between two calls; package replicate
 // would miss the items that another consumer then takes. The error is

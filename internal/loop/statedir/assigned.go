@@ -83,7 +83,7 @@ func (a *Assigned) Forget() error {
 // Former returns the ids under which nodes have run with the directory.
 func (a *Assigned) Former() (ids timed.Set) {
 	for id := timed.NodeID(1); id != 0; id++ {
-		if _, err := os.Lstat(stateFile(a.dir, id)); err == nil {
+		if _, err := os.Lstat(File(a.dir, id)); err == nil {
 			ids.Add(id)
 		}
 	}

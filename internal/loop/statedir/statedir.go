@@ -44,15 +44,15 @@ func Open(dir string, id timed.NodeID, maxLock time.Duration) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{id: id, path: stateFile(dir, id), lock: lock}
+	d := &Dir{id: id, path: File(dir, id), lock: lock}
 	if err := d.begin(maxLock); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-// stateFile returns the name of the file of a node in a directory.
-func stateFile(dir string, id timed.NodeID) string {
+// File returns the name of the file of a node in a directory.
+func File(dir string, id timed.NodeID) string {
 	return filepath.Join(dir, fmt.Sprintf("node-%v.state", id))
 }
 
@@ -128,7 +128,7 @@ func (d *Dir) half(lost, rest string) error {
 // FormerViews returns what [Dir.FormerViews] will be when a node opens a directory, which
 // FormerViews does not change. The error is that of Open.
 func FormerViews(dir string, id timed.NodeID) (uint64, error) {
-	d := &Dir{id: id, path: stateFile(dir, id)}
+	d := &Dir{id: id, path: File(dir, id)}
 	r, err := d.check()
 	return r.Views, err
 }
