@@ -42,7 +42,7 @@ var (
 )
 
 // seldom are the situations that a few hundred seeds reach a few times. The
-// campaigns of 600 seeds demand them.
+// campaigns of most seeds demand them.
 var seldom = []situation.Kind{situation.RivalStopped, situation.TwinsFound, situation.ProposalOvertaken}
 
 // fourfold returns a campaign in both modes and with both ranks.
@@ -94,7 +94,7 @@ func collated() []Campaign {
 		{Name: "collated-nine", Purpose: "collated replies, nine nodes", Options: sim.Options{Roughness: moderate, Nodes: 9, Collation: tree},
 			Check: 5, Test: 200, Long: 4, Rare: seldom},
 		{Name: "collated-nine-strict", Purpose: "collated replies, nine nodes, mode strict",
-			Options: sim.Options{Roughness: moderate, Nodes: 9, Collation: tree, Mode: leader.Strict}, Check: 5, Test: 200, Rare: seldom},
+			Options: sim.Options{Roughness: moderate, Nodes: 9, Collation: tree, Mode: leader.Strict}, Check: 5, Test: 100, Rare: seldom},
 		{Name: "collated-large", Purpose: "collated replies, 32 nodes, wire format",
 			Options: sim.Options{Nodes: 32, Collation: leader.Collation{Above: 4, Fanout: 3}, Codec: true}, Check: 1, Test: 5,
 			Rare: append([]situation.Kind{situation.LeaseExpired, situation.LeaseExpiredProposing, situation.HandedOver, situation.NobodyLeads, situation.LeaderCrashedProposing}, seldom...)},
@@ -130,7 +130,7 @@ func broadcasts() []Campaign {
 		{Name: "broadcast", Purpose: "few faults", Options: sim.Options{Broadcast: cast}, Check: 10},
 		{Name: "broadcast-rough", Purpose: "many faults", Options: sim.Options{Broadcast: cast, Roughness: rough}, Check: 10},
 		{Name: "broadcast-moderate", Purpose: "every situation of the broadcast", Options: sim.Options{Broadcast: cast, Roughness: moderate},
-			Test: 200, Long: 4, Rare: seldom},
+			Test: 100, Long: 4, Rare: seldom},
 		{Name: "broadcast-wire", Purpose: "all packets through the wire format", Options: sim.Options{Broadcast: cast, Roughness: moderate, Codec: true}, Check: 5},
 		{Name: "broadcast-servers", Purpose: "external references of time", Options: sim.Options{Broadcast: cast, Roughness: moderate, Servers: servers}, Check: 5},
 		{Name: "broadcast-collated", Purpose: "collated replies", Options: sim.Options{Broadcast: cast, Roughness: moderate, Collation: tree},
@@ -170,7 +170,7 @@ func quorums() []Campaign {
 func epochs() []Campaign {
 	four := fourfold(Campaign{Name: "epochs", Purpose: "replaced quorum systems",
 		Options: sim.Options{Quorum: sim.RandomQuorum, Epochs: true, Roughness: moderate}, Check: 5, Test: 200, Rare: seldom})
-	four[0].Test, four[0].Long, four[0].Rare = 600, 4, nil
+	four[0].Test, four[0].Long, four[0].Rare = 300, 4, nil
 	return append(four,
 		Campaign{Name: "epochs-collated", Purpose: "replaced quorum systems, collated replies, wire format",
 			Options: sim.Options{Quorum: sim.RandomQuorum, Epochs: true, Roughness: moderate, Nodes: 7, Collation: tree, Codec: true}, Check: 5, Test: 100, Rare: seldom},
@@ -232,11 +232,11 @@ func coarse() []Campaign {
 func changes() []Campaign {
 	return []Campaign{
 		{Name: "late", Purpose: "packets that come minutes late, peers that are taken off lists",
-			Options: sim.Options{Broadcast: cast, Roughness: moderate, Duration: 4 * time.Minute}, Vary: varyLate, Check: 1, Test: 32, Long: 2,
+			Options: sim.Options{Broadcast: cast, Roughness: moderate, Duration: 4 * time.Minute}, Vary: varyLate, Check: 1, Test: 16, Long: 2,
 			Reach: names(situation.CameMinutesLate, situation.PeerUnlisted, situation.OldBootCame, situation.CastFormerView, situation.CastFormerFlush,
 				situation.CastFormerBoot, situation.CastElsewhere)},
 		{Name: "loaded-change", Purpose: "views change while windows are full of large payloads, and peers are taken off lists",
-			Options: sim.Options{Roughness: moderate, Duration: 20 * time.Second}, Vary: varyLoaded, Check: 4, Test: 64, Long: 2,
+			Options: sim.Options{Roughness: moderate, Duration: 20 * time.Second}, Vary: varyLoaded, Check: 4, Test: 32, Long: 2,
 			Reach: names(situation.PeerUnlisted, situation.CastFullFrozen, situation.CastFlushed, situation.CastRecovered, situation.CastFragment,
 				situation.CastDeciderGone, situation.CastSlowLeft, situation.CastAbsentTwice)},
 	}
@@ -292,7 +292,7 @@ func states() []Campaign {
 			Play: replicated.Options{Disks: true, Quorum: true, Change: true, Force: true}.Play, Check: 5, Test: 100, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Lasted, replicated.Changed, replicated.Forced, replicated.Declared, replicated.LostWithDead,
 				replicated.Inherited, replicated.CameBack, replicated.CameBackEmpty, replicated.Discarded}},
-		{Name: "sessions", Purpose: "clients' sessions on replicated state", Play: replicated.Options{Sessions: true, Disks: true}.Play, Check: 10, Test: 100, Long: 1,
+		{Name: "sessions", Purpose: "clients' sessions on replicated state", Play: replicated.Options{Sessions: true, Disks: true}.Play, Check: 10, Test: 50, Long: 1,
 			Reach: []string{replicated.Merged, replicated.Recovered, replicated.Repeated, replicated.Expired}},
 		{Name: "sessions-quorum", Purpose: "clients' sessions in quorums", Play: replicated.Options{Sessions: true, Quorum: true}.Play, Check: 10, Test: 100, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Discarded, replicated.Lasted, replicated.Repeated, replicated.Expired}},
