@@ -563,7 +563,7 @@ type KVChange struct {
 	// Revision That of the change.
 	Revision int64 `json:"revision"`
 
-	// Value Its value in base64.
+	// Value Its value in base64; missing if it is empty.
 	Value *[]byte `json:"value,omitempty"`
 
 	// Version Its version.
@@ -671,7 +671,7 @@ type KVGet struct {
 	// Revision That of the state: it grows with each change.
 	Revision int64 `json:"revision"`
 
-	// Value Its value in base64.
+	// Value Its value in base64; missing if it is empty.
 	Value *[]byte `json:"value,omitempty"`
 
 	// Version Names the write.

@@ -1470,7 +1470,7 @@ export interface components {
             found: boolean;
             /**
              * Format: byte
-             * @description Its value in base64.
+             * @description Its value in base64; missing if it is empty.
              */
             value?: string;
             /** @description Names the write. */
@@ -1693,7 +1693,7 @@ export interface components {
             key?: string;
             /**
              * Format: byte
-             * @description Its value in base64.
+             * @description Its value in base64; missing if it is empty.
              */
             value?: string;
             /** @description Its version. */
