@@ -205,7 +205,7 @@ func (e StateLost) String() string {
 
 func (e Refused) String() string {
 	if e.Err == nil {
-		return fmt.Sprintf("node %v cannot make a snapshot", e.Source)
+		return fmt.Sprintf("node %v cannot make a snapshot: its log says why", e.Source)
 	}
 	return fmt.Sprintf("node %v cannot make a snapshot: %v", e.Source, e.Err)
 }

@@ -788,6 +788,9 @@ type KVStatus struct {
 	// MaxKeys The limit of keys.
 	MaxKeys int `json:"max_keys"`
 
+	// Obstacle Why the state that this node waits for does not come.
+	Obstacle *string `json:"obstacle,omitempty"`
+
 	// Oldest Changes after this revision are kept for watches.
 	Oldest int64 `json:"oldest"`
 

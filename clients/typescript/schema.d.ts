@@ -1635,6 +1635,8 @@ export interface components {
              * @description For how long they have held commands up.
              */
             unstored_ns?: number;
+            /** @description Why the state that this node waits for does not come. */
+            obstacle?: string;
             /**
              * Format: int64
              * @description That of the state: it grows with each change.

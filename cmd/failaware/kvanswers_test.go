@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,6 +59,18 @@ func TestStatusOfAFullDisk(t *testing.T) {
 	require.Contains(t, out, "revision 156, 376 changes wait; at work\n")
 	require.Contains(t, out, "takes commands: no\n")
 	require.Regexp(t, `waits for +room: journal: the disk is full: no space left on device\n`, out)
+}
+
+// A node whose own disk is full names that alone, although it is one of those that hold the
+// group up.
+func TestStatusOfANodeThatHoldsUpItself(t *testing.T) {
+	socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{
+		Kind: "partitionable", Absent: []int{}, Unstored: []int{3}, UnstoredNS: 90e9, Disk: "no space left on device",
+	}})
+	code, out, stderr := invoke("--addr", socket, "kv", "status")
+	require.Equal(t, int(exitUnavailable), code, stderr)
+	require.Contains(t, out, "takes commands: no\n")
+	require.Equal(t, 1, strings.Count(out, "waits for"), out)
 }
 
 // The status of a node that waits for the disks of others names them.

@@ -48,8 +48,8 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 	t := cli.NewTable(w)
 	t.Row("store", fmt.Sprintf("%s, %s", a.Kind, where))
 	t.Row("state", fmt.Sprintf("revision %d, %s; %s", a.Revision, fresh, a.Fresh.Situation))
-	takes := cli.YesNo(a.Accepting)
-	if len(a.Unstored) > 0 {
+	takes, others := cli.YesNo(a.Accepting), len(a.Unstored) > 0 && a.Disk == ""
+	if others {
 		takes = "no, held up by " + plural(a.Unstored)
 		if a.UnstoredNS > 0 {
 			takes += " for " + cli.Brief(a.UnstoredNS)
@@ -59,8 +59,11 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 	if a.Disk != "" {
 		t.Row("waits for", "room: "+a.Disk)
 	}
-	if len(a.Unstored) > 0 {
+	if others {
 		t.Row("waits for", "the disk of "+plural(a.Unstored)+": 'kv status' there says why")
+	}
+	if a.Obstacle != "" {
+		t.Row("waits for", "the state: "+a.Obstacle)
 	}
 	if len(a.Absent) > 0 {
 		t.Row("waits for", fmt.Sprintf("nodes %v, which may know more", a.Absent))

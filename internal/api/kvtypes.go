@@ -109,6 +109,7 @@ type KVStatus struct {
 	Absent     []int   `json:"absent"`                // nodes that may know more
 	Unstored   []int   `json:"unstored,omitempty"`    // nodes whose disks hold commands up
 	UnstoredNS int64   `json:"unstored_ns,omitempty"` // for how long
+	Obstacle   string  `json:"obstacle,omitempty"`    // why the state that this node waits for does not come
 	Revision   uint64  `json:"revision"`
 	Oldest     uint64  `json:"oldest"` // changes after this revision are kept
 	Place      string  `json:"place"`

@@ -86,9 +86,20 @@ func peerState(n *failaware.Node, id timed.NodeID) string {
 	if err != nil {
 		return fmt.Sprintf("node %v: not known: %v", id, err)
 	}
-	peers := s.Peers
-	if i := slices.IndexFunc(peers, func(p failaware.PeerStatus) bool { return p.ID == id }); i >= 0 {
-		return peers[i].String()
+	return peerText(&s, id)
+}
+
+// peerText is peerState for a status. A peer that lacks the key of this node's packets cannot
+// hear it, and may look as if it were silent.
+func peerText(s *failaware.Status, id failaware.NodeID) string {
+	i := slices.IndexFunc(s.Peers, func(p failaware.PeerStatus) bool { return p.ID == id })
+	if i < 0 {
+		return fmt.Sprintf("node %v: this node has never heard of it", id)
 	}
-	return fmt.Sprintf("node %v: this node has never heard of it", id)
+	p := &s.Peers[i]
+	text := p.String()
+	if len(s.Keys) > 0 && len(p.Keys) > 0 && !slices.Contains(p.Keys, s.Keys[0]) {
+		text += fmt.Sprintf("; as it said last, it lacks the key %v of this node's packets ('failaware keys' shows who has which)", s.Keys[0])
+	}
+	return text
 }

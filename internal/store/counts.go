@@ -61,6 +61,7 @@ func (s *Store) noteEvent(e replicate.Event) {
 		}
 		return
 	}
+	s.noteObstacle(e)
 	c := &s.counted
 	c.mu.Lock()
 	c.events[nameOf(e)]++

@@ -40,6 +40,9 @@ func TestFullDisk(t *testing.T) {
 		waits := &replicate.NotAcceptingError{Situation: replicate.Working, Full: full}
 		require.EqualError(t, s.explain(waits), "this node waits for room to keep its state: "+why)
 
+		transfers := &replicate.NotAcceptingError{Situation: replicate.Transferring, Full: full}
+		require.EqualError(t, s.explain(transfers), "this node cannot answer: waits for the state of others; this node waits for room to keep its state: "+why)
+
 		s.Describe(&a)
 		require.True(t, a.Accepting)
 		require.Empty(t, a.Disk)
@@ -55,4 +58,24 @@ func TestFullDisk(t *testing.T) {
 		require.Empty(t, a.Unstored)
 		require.NotContains(t, s.explain(waits).Error(), "room")
 	})
+}
+
+// A node that waits for a snapshot which another node cannot make says so, until one comes.
+func TestTheObstacleOfATransferIsSaid(t *testing.T) {
+	s := &Store{}
+	s.counted.events = noEvents()
+	said := func(now replicate.Situation) string {
+		var a api.KVStatus
+		s.waitsFor(&a, now)
+		return a.Obstacle
+	}
+	require.Empty(t, said(replicate.Transferring))
+	s.noteEvent(replicate.Refused{Source: 2})
+	require.Equal(t, "node 2 cannot make a snapshot: its log says why", said(replicate.Transferring))
+	require.Equal(t, said(replicate.Transferring), said(replicate.Merging))
+	require.Empty(t, said(replicate.Working), "it waits for nothing")
+	s.noteEvent(replicate.Receiving{})
+	require.NotEmpty(t, said(replicate.Transferring))
+	s.noteEvent(replicate.Restored{})
+	require.Empty(t, said(replicate.Transferring))
 }

@@ -86,6 +86,9 @@ func (s *Store) explain(err error) error {
 			text = why
 		}
 	}
+	if refused.Situation != replicate.Working && refused.Full != nil {
+		text += "; " + noRoom + roomText(refused.Full)
+	}
 	if refused.Err != nil {
 		text += " (" + refused.Err.Error() + ")"
 	}

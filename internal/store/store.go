@@ -43,8 +43,10 @@ type Store struct {
 	writer  uint64        // in the dots of this process
 	number  atomic.Uint64 // of its last command
 	counted counted
-	cancel  context.CancelFunc
-	ended   sync.WaitGroup
+	// obstacle is why the latest snapshot that this view needs was not made, or nil.
+	obstacle atomic.Pointer[string]
+	cancel   context.CancelFunc
+	ended    sync.WaitGroup
 }
 
 var _ api.Store = (*Store)(nil)
@@ -191,7 +193,9 @@ func (s *Store) Bootstrap(ctx context.Context) error {
 // Describe implements [api.Store].
 func (s *Store) Describe(a *api.KVStatus) {
 	a.Storage = s.cfg.Dir
-	describe(s.replica.Progress(), a)
+	p := s.replica.Progress()
+	describe(p, a)
+	s.waitsFor(a, p.Situation)
 }
 
 // acknowledges reports whether commands are taken and have outcomes.
