@@ -143,8 +143,36 @@ func (f *finder) expression(e ast.Expr) bool {
 		}
 	case *ast.CallExpr:
 		f.call(e)
+	case *ast.CompositeLit:
+		f.fields(e)
 	}
 	return true
+}
+
+// fields forgets the fields of a struct, one at a time.
+func (f *finder) fields(e *ast.CompositeLit) {
+	if _, ok := f.info.Types[e].Type.Underlying().(*types.Struct); !ok {
+		return
+	}
+	for _, x := range e.Elts {
+		kv, ok := x.(*ast.KeyValueExpr)
+		if !ok || f.constant(kv.Value) || !f.typed(kv.Value) {
+			continue
+		}
+		n := f.number(kv.Pos(), "forgotten field", f.text(kv))
+		f.site(kv.Value, func(inner func(ast.Node) string) string {
+			return fmt.Sprintf("%s.Field(%d, %s)", alias, n, inner(kv.Value))
+		})
+	}
+}
+
+// typed reports whether an expression has the same type wherever it stands.
+func (f *finder) typed(e ast.Expr) bool {
+	t := f.info.Types[e]
+	_, binary := ast.Unparen(e).(*ast.BinaryExpr)
+	_, not := ast.Unparen(e).(*ast.UnaryExpr)
+	_, named := t.Type.(*types.Named)
+	return !t.IsNil() && !isShift(e) && !(named && isBool(t.Type) && (binary || not))
 }
 
 func (f *finder) binary(e *ast.BinaryExpr) {

@@ -32,8 +32,20 @@ func f(a, b int, ok bool, list []int) (n int) {
 	case n > limit || !ok:
 		println(-n)
 	}
+	use(point{x: n, y: 2, next: nil, in: flag(ok), far: a > b}, []point{{x: a}})
 	return n * 2
 }
+
+type flag bool
+
+type point struct {
+	x, y int
+	next *point
+	in   flag
+	far  flag
+}
+
+func use(point, []point) {}
 
 func String() string { return "x" + "y" }
 `
@@ -59,9 +71,9 @@ func TestFind(t *testing.T) {
 		require.Equal(t, 7+i, c.id)
 		kinds[c.kind]++
 	}
-	require.Equal(t, map[string]int{"condition always true": 3, "condition never true": 3, "forgotten operand": 4, "boundary": 2, "negation": 3,
-		"arithmetic": 2, "assignment": 1, "forgotten statement": 4, "increment and decrement": 1, "min and max": 1, "negative": 1,
-		"break for continue": 1}, kinds)
+	require.Equal(t, map[string]int{"condition always true": 3, "condition never true": 3, "forgotten operand": 4, "boundary": 3, "negation": 4,
+		"arithmetic": 2, "assignment": 1, "forgotten statement": 5, "increment and decrement": 1, "min and max": 1, "negative": 1,
+		"break for continue": 1, "forgotten field": 3}, kinds)
 	require.Equal(t, 7+len(f.changes), next)
 
 	text := f.render()
@@ -75,8 +87,10 @@ func (helper) Add(n, a, b int) int { return a + b }
 func (helper) Sub(n, a, b int) int { return a - b }
 func (helper) Mul(n, a, b int) int { return a * b }
 func (helper) Neg(n, a int) int { return -a }
+func field[T any](n int, v T) T { return v }
 func (helper) Max(n int, a ...int) int { return a[0] }
 `
+	text = strings.ReplaceAll(text, "swept_.Field", "field") // a method has no type parameters
 	changed, err := parser.ParseFile(fset, "q.go", text+helpers, 0)
 	require.NoError(t, err, text)
 	_, err = (&types.Config{}).Check("p", fset, []*ast.File{changed}, nil)
@@ -95,6 +109,8 @@ func TestChoice(t *testing.T) {
 	require.Empty(t, x.of(all, "q"))
 	x = choice{places: []string{"p/p.go:1"}}
 	require.Equal(t, []change{all[1]}, x.of(all, "p"))
+	x.kind, all[1].kind = "negation", "boundary"
+	require.Empty(t, x.of(all, "p"))
 }
 
 // The list of equivalent changes names changes that the files can have.

@@ -29,6 +29,7 @@ func main() {
 	sample := flag.Int("sample", 0, "how many changes of each package are tried; 0: all")
 	seed := flag.Uint64("seed", 1, "of the sample")
 	only := flag.String("only", "", "try only changes at these places: PACKAGE/FILE.go:LINE,..., or beginnings of such")
+	kind := flag.String("kind", "", "try only changes of this kind, such as 'forgotten field'")
 	campaigns := flag.String("campaigns", strings.Join(usual, ","), "the simulated campaigns that are tried last")
 	seeds := flag.Int("seeds", 6, "how many seeds of each")
 	tests := flag.String("tests", "", "packages, such as cmd/failaware or . for the library, whose short tests are tried besides")
@@ -37,7 +38,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	w := workshop{campaigns: strings.Split(*campaigns, ","), seeds: *seeds, tests: strings.FieldsFunc(*tests, func(r rune) bool { return r == ',' }), built: map[string]*killer{}}
-	c := choice{*sample, *seed, strings.Split(*only, ",")}
+	c := choice{*sample, *seed, strings.Split(*only, ","), *kind}
 	if err := w.run(ctx, c, *log, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "sweep:", err)
 		os.Exit(1)
@@ -49,6 +50,7 @@ type choice struct {
 	sample int
 	seed   uint64
 	places []string // the beginnings of their places
+	kind   string   // empty: any
 }
 
 func (w *workshop) run(ctx context.Context, which choice, log string, patterns []string) error {
@@ -92,7 +94,7 @@ func (w *workshop) run(ctx context.Context, which choice, log string, patterns [
 // of returns the changes of a package that are tried, in their order.
 func (x *choice) of(all []change, pkg string) (some []change) {
 	for _, c := range all {
-		if c.pkg == pkg && slices.ContainsFunc(x.places, func(p string) bool {
+		if c.pkg == pkg && (x.kind == "" || c.kind == x.kind) && slices.ContainsFunc(x.places, func(p string) bool {
 			return c.place() == p || strings.HasPrefix(c.place(), p) && !isDigit(c.place()[len(p):])
 		}) {
 			some = append(some, c)

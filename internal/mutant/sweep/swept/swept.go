@@ -25,6 +25,15 @@ func number(text string) int {
 // On reports whether the change with a number is switched on.
 func On(n int) bool { return n == active }
 
+// Field returns v or, with the change, the zero value.
+func Field[T any](n int, v T) T {
+	if On(n) {
+		var none T
+		return none
+	}
+	return v
+}
+
 // Number is the type of an operand of arithmetic.
 type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
