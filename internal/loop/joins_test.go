@@ -315,6 +315,32 @@ func (w *world) views() (all []string) {
 	return all
 }
 
+// movedApart has two nodes move while they are cut off from each other, and not from a third.
+// They hear each other soon after the cut is mended.
+func movedApart(t testing.TB) {
+	w := newJoins(t, 1, 3)
+	for seed := uint64(2); w.joins.listed != timed.SetOf(1) || w.joins.claims; seed++ {
+		w = newJoins(t, seed, 3)
+	}
+	w.still = true
+	w.run(2*time.Second, false)
+	require.True(t, w.met(), "%v", w.views())
+	w.cut[[2]timed.NodeID{2, 3}], w.cut[[2]timed.NodeID{3, 2}] = true, true
+	w.run(time.Second, false)
+	hear := func() bool {
+		return w.nodes[1].l.Snapshot().Alive.Has(3) && w.nodes[2].l.Snapshot().Alive.Has(2)
+	}
+	require.False(t, hear())
+	w.move(w.nodes[1])
+	w.move(w.nodes[2])
+	w.run(5*time.Second, false)
+	clear(w.cut)
+	w.run(5*time.Second, false)
+	require.True(t, hear())
+}
+
+func TestNodesThatMoveApartFindEachOther(t *testing.T) { movedApart(t) }
+
 func TestNodesFindEachOtherInAllWorlds(t *testing.T) {
 	checkBehaviour(t, "joiners.txt", worldsOfJoiners(t))
 }

@@ -37,7 +37,7 @@ var notices = map[string]func(testing.TB){
 	"KeysForgetPackets":     silentlyDrops,
 	"SendBeforePublish":     usersLook,
 	"GreetingLeadsNot":      joinersMeet,
-	"IntroduceMoved":        unprovedAreGreeted,
+	"IntroduceMoved":        movedApart,
 	"SupplyStalls":          newRoomIsUsed,
 	"LoansForEver":          loansEnd,
 	"DroppedBytesForgotten": droppedIsConsumed,
