@@ -65,8 +65,8 @@ func (e *Election) holdsQuorum() bool {
 }
 
 // winGlobally begins or renews the global lease after a round that was won with a
-// quorum. A round without a quorum changes nothing: the votes of an earlier round
-// bind their voters until that lease ends.
+// quorum. A round without a quorum does not end the lease: the votes of an earlier round
+// bind their voters until then.
 func (e *Election) winGlobally() {
 	g := e.global
 	g.until = e.expiration
@@ -74,6 +74,15 @@ func (e *Election) winGlobally() {
 		g.held, e.topValid = true, false
 	}
 	e.keepStamps()
+}
+
+// boundGlobal has the global lease end with the local lease of a round without a quorum. That
+// ends first if the round asked for less lock time than the one with the quorum. Without this
+// rule, another round that renews the local lease late would revive the global one.
+func (e *Election) boundGlobal() {
+	if e.global != nil {
+		e.global.until = timed.Earlier(e.global.until, e.expiration)
+	}
 }
 
 // endGlobal ends the global lease. It comes before any vote is given back, so that a

@@ -80,6 +80,35 @@ func TestTheGlobalLeaseKeepsItsEnd(t *testing.T) {
 	require.False(t, ok)
 }
 
+// A global lease ends with the local lease of a shorter round without a quorum, and does not
+// begin again when another such round is won late.
+func TestAGlobalLeaseIsNotRevived(t *testing.T) { notRevived(t) }
+
+func notRevived(t testing.TB) {
+	e, alive, now := candidate(t, Available)
+	supported(e, now, 2, alive)
+	supported(e, now, 3, alive)
+	end, _ := e.LeadingGlobally()
+	asks := func(at timed.Instant, id timed.NodeID) {
+		e.SetAlive(at, timed.SetOf(id))
+		e.request(at, nil)
+	}
+	refuses := func(at timed.Instant, id timed.NodeID) {
+		e.HandleReply(at, incarnation(id), Reply{Number: e.LastRequest(), LockedTo: incarnation(9)}, true, nil)
+	}
+	e.NoteState(incarnation(2), &State{Contender: true, MaxLock: timed.LAN().LeastLockTime()})
+	asks(now+1, 2)
+	refuses(now+1, 2)
+	sooner, leads := e.LeadingGlobally()
+	require.True(t, leads && e.LeadsGlobally(sooner-1))
+	require.Less(t, sooner, end)
+	asks(sooner-1, 3)
+	refuses(sooner, 3)
+	require.True(t, e.Leads(sooner))
+	require.False(t, e.LeadsGlobally(sooner), "it was over")
+	require.Contains(t, timeout(e, sooner, timed.SetOf(3)), Effect{Kind: GlobalLost, Reason: NoQuorum})
+}
+
 // A process that was stopped can read, after it has been elected, what a global leader before
 // it had sent. The word of that leader counts again when the lease has ended.
 func TestAGlobalLeaderIsNotDeposedByWordOfAnEarlierOne(t *testing.T) { earlierWord(t) }

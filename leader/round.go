@@ -153,6 +153,8 @@ func (e *Election) win(asked timed.Set, atAlarm bool, out []Effect) []Effect {
 	if e.holdsQuorum() {
 		e.winGlobally()
 		won.Stamps = e.global.stamps
+	} else {
+		e.boundGlobal()
 	}
 	// The next round leaves a little before the period is over, so that followers'
 	// replies carry the keepalives, and early enough that the answers are back

@@ -113,6 +113,7 @@ var survivors = map[string]string{
 	"SilenceBlocks":        "costs availability only; who is silent is not alive for long",
 	"AuditOfOpenRound":     "needs nodes with unequal lock times",
 	"OwnLockShortened":     "needs nodes with unequal lock times",
+	"GlobalRevived":        "needs nodes with unequal lock times",
 	"HandedShortened":      "needs nodes with unequal lock times",
 	"HandedOwnShortened":   "needs nodes with unequal lock times",
 	"LinePromiseShortened": "needs nodes with unequal lock times",
