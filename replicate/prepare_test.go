@@ -120,19 +120,21 @@ func TestAPreparedIsForOneNode(t *testing.T) {
 			return p
 		}
 		require.NoError(t, prepare().Close())
-		p := prepare()
-		other := c
-		other.ID = 2
-		n, err := failaware.Start(t.Context(), other)
-		require.NoError(t, err)
-		_, err = p.Start(n)
-		require.ErrorContains(t, err, `Prepare was called for node 1 of group "default", and this is node 2`)
-		_, err = p.Start(n)
-		require.ErrorContains(t, err, "called before")
-		require.NoError(t, n.Close())
+		another, elsewhere := c, c
+		another.ID, elsewhere.Group = 2, "elsewhere"
+		for _, other := range []failaware.Config{another, elsewhere} {
+			p := prepare() // the directory is free
+			n, err := failaware.Start(t.Context(), other)
+			require.NoError(t, err)
+			_, err = p.Start(n)
+			require.ErrorContains(t, err, `Prepare was called for node 1 of group "default", and this is node `)
+			_, err = p.Start(n)
+			require.ErrorContains(t, err, "called before")
+			require.NoError(t, n.Close())
+		}
 
-		p = prepare() // the directory is free
-		n, err = failaware.Start(t.Context(), c)
+		p := prepare()
+		n, err := failaware.Start(t.Context(), c)
 		require.NoError(t, err)
 		r, err := p.Start(n)
 		require.NoError(t, err)
