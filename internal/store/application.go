@@ -37,8 +37,13 @@ func (a *application) Apply(op replicate.Operation) any {
 func (a *application) trace(op replicate.Operation, ordered failaware.Reading) {
 	applied := a.clock()
 	if c, err := kv.Decode(op.Command); err == nil && kv.Tells(&ordered) && kv.Tells(&applied) {
-		a.operations.Add(api.Operation{ID: op.ID, Submitted: c.At, Sent: op.Stamp, Deviation: op.Deviation, Ordered: ordered, Applied: applied})
+		a.operations.Add(traced(op, c.At, ordered, applied))
 	}
+}
+
+// traced returns what is kept of an operation.
+func traced(op replicate.Operation, submitted, ordered, applied failaware.Reading) api.Operation {
+	return api.Operation{ID: op.ID, Submitted: submitted, Sent: op.Stamp, Deviation: op.Deviation, Ordered: ordered, Applied: applied}
 }
 
 // Recognize implements [replicate.Recognizer].

@@ -6,8 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/replicate"
+	"github.com/failaware/failaware/timed"
 )
 
 // rung reports whether f wakes who waits for a change.
@@ -42,4 +46,33 @@ func TestWatchersHearOfEachChange(t *testing.T) {
 	}))
 	require.NotNil(t, c.state.Get("a"))
 	require.Error(t, c.Merge([]replicate.Branch{{State: bytes.NewReader(state.Bytes()[1:])}}))
+}
+
+// tracedWhole returns what is kept of an operation, and what it should be.
+func tracedWhole() (got, want api.Operation) {
+	at := func(n clocksync.Time) failaware.Reading { return failaware.Reading{Time: n} }
+	op := replicate.Operation{ID: failaware.MessageID{Sender: 1, Boot: 2, Sequence: 3}, Stamp: 7, Deviation: 9}
+	want = api.Operation{ID: op.ID, Submitted: at(1), Sent: 7, Deviation: 9, Ordered: at(3), Applied: at(4)}
+	return traced(op, at(1), at(3), at(4)), want
+}
+
+func TestTracesHaveAllOfAnOperation(t *testing.T) {
+	got, want := tracedWhole()
+	require.Equal(t, want, got)
+}
+
+// answersFresh returns the wire form of the freshness of two reads, and what it should be.
+func answersFresh() (got, want [2]api.KVFresh) {
+	view := &failaware.View{ID: failaware.ViewID{Sequence: 4, Leader: 2, Boot: 9}, Set: timed.SetOf(2, 5)}
+	f := replicate.Freshness{UpToDate: true, AtMost: 7, AsOf: 8, View: view, Situation: replicate.Working, Behind: 3}
+	s := &Store{}
+	got = [2]api.KVFresh{s.fresh(f, true), s.fresh(replicate.Freshness{Situation: replicate.NoView}, false)}
+	return got, [2]api.KVFresh{
+		{Latest: true, UpToDate: true, AtMostNS: 7, AsOfNS: 8, View: view.ID.String(), Members: []int{2, 5}, Situation: "at work", Behind: 3},
+		{Members: []int{}, Situation: replicate.NoView.String()}}
+}
+
+func TestAnswersHaveAllOfAFreshness(t *testing.T) {
+	got, want := answersFresh()
+	require.Equal(t, want, got)
 }

@@ -4,6 +4,7 @@ package store
 
 import (
 	"bytes"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvHeldUpTaken":  func(*testing.T) bool { return !heldUpIsTold() },
 		"KvNameTwice":    func(*testing.T) bool { return !namesDiffer() },
 		"KvCertainClock": func(t *testing.T) bool { return !tellsItsClock(t) },
+		"KvFreshnessCut": func(*testing.T) bool { got, want := answersFresh(); return !reflect.DeepEqual(got, want) },
+		"KvTraceCut":     func(*testing.T) bool { got, want := tracedWhole(); return got != want },
 		"KvNoStandIn":    func(t *testing.T) bool { return !endsWithoutTheFirst(t) },
 		"KvRestoreUnheard": func(t *testing.T) bool {
 			var state bytes.Buffer
