@@ -29,8 +29,15 @@ type changing struct {
 // stateDir is the state directory of a process, which outlives it.
 type stateDir struct {
 	epoch epoch.State
-	lost  bool // the node must not be a member again before the epoch is over
-	dead  bool // it was declared so: it is off until all others are in the next epoch
+	dead  uint64 // the last epoch in which it was declared so: it is off until that is over
+	lost  bool   // it was wiped, then or before, and nothing was written since
+}
+
+// declare notes that the node was declared dead in an epoch.
+func (s *stateDir) declare(number uint64, wiped bool) {
+	if s.dead = number; wiped {
+		s.epoch, s.lost = epoch.State{}, true
+	}
 }
 
 // Shares of the actions of administrators, applications and machines.
@@ -86,22 +93,23 @@ func (c *changing) configure(n *Node, cfg *stack.Config) {
 // another node still is. It could learn that epoch from the other, and vote in it again. One
 // that was declared dead and has its state waits for those that were not.
 func (c *changing) banned(n *Node) bool {
-	if !n.state.lost && !n.state.dead {
+	over := n.state.dead
+	if over == 0 {
 		return false
 	}
 	for _, m := range c.w.nodes {
-		if !n.state.lost && m.state.dead {
+		if !n.state.lost && m.state.dead == over {
 			continue
 		}
 		at := m.state.epoch.Epoch
 		if m.proc.Up {
 			at = m.proc.Stack.Epoch().Epoch
 		}
-		if m != n && at != 0 && at <= c.w.check.Change.LostIn {
+		if m != n && at != 0 && at <= over {
 			return true
 		}
 	}
-	return c.w.check.Change.Systems[c.w.check.Change.LostIn+1] == ""
+	return c.w.check.Change.Systems[over+1] == ""
 }
 
 // waits reports whether a node is banned. Where an application has a state, it starts later.
@@ -121,7 +129,7 @@ func (w *World) persist(n *Node, s *epoch.State) bool {
 	w.check.Live.Begins()
 	crash := !w.stable && !w.opt.Calm && !n.proc.Upset && c.rand.Chance(writeCrashes)
 	if !crash || c.rand.Chance(0.5) {
-		n.state.epoch = *s
+		n.state.epoch, n.state.lost = *s, false
 	}
 	return crash
 }
@@ -255,11 +263,13 @@ func (c *changing) lose(number uint64, system quorum.System, dead timed.Set) {
 	c.w.check.Force(number, wiped)
 	for id := range dead.All() {
 		m := c.w.node(id)
-		if m.state.dead = true; wiped.Has(id) {
-			m.state, m.starts = stateDir{lost: true, dead: true}, 0
-			if c.asksApp() {
-				m.sequence = 0 // it was there too
-			}
+		m.state.declare(number, wiped.Has(id))
+		if !wiped.Has(id) {
+			continue
+		}
+		m.starts = 0
+		if c.asksApp() {
+			m.sequence = 0 // it was there too
 		}
 	}
 }
