@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
@@ -104,4 +105,20 @@ func TestALostDiskStaysLost(t *testing.T) {
 	require.Equal(t, timed.SetOf(1), w.bannedNodes(), "node 2 is still in epoch 2")
 	w.enter(3, system, 2)
 	require.Empty(t, w.bannedNodes())
+}
+
+// A process that is held back runs: nobody may declare it dead, or it would begin, and vote, in
+// the epoch whose state it lost.
+func TestOneHeldBackIsNotDead(t *testing.T) {
+	w, err := New(1, Options{Nodes: 3, Quorum: "majority:1,2,3", Epochs: true, Calm: true})
+	require.NoError(t, err)
+	require.NoError(t, w.Run(time.Second))
+	w.crash(w.node(2))
+	w.crash(w.node(3))
+	w.node(2).held = true
+	for !w.check.Change.Forced { // the first systems may have no quorum without the dead
+		w.change.force(w.node(1))
+	}
+	require.Equal(t, timed.SetOf(3), w.bannedNodes())
+	require.False(t, w.node(2).state.lost)
 }

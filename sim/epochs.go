@@ -206,8 +206,10 @@ func (c *changing) force(n *Node) {
 	dead := system.Members()
 	for _, m := range c.w.nodes {
 		s := &m.state.epoch
-		if m.proc.Up {
+		if m.proc.Up || m.held { // it runs, and will go on by what its disk holds
 			dead.Remove(m.proc.ID)
+		}
+		if m.proc.Up {
 			s = m.proc.Stack.Epoch()
 		}
 		if s.Epoch > at.Epoch || !m.proc.Up && s.Phase != epoch.Idle {
