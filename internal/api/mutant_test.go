@@ -35,6 +35,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvAheadForEver":      watch,
 		"KvAheadIsFresh":      watch,
 		"ClientCommandsAgain": commandsAreNotPerformedTwice,
+		"AnswersCut":          answersAreWhole,
 
 		"SocketOfTheSuccessor": successorsKeepTheirSocket,
 	})
