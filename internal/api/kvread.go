@@ -122,6 +122,12 @@ func idOf(q *http.Request, name string) (kv.Dot, error) {
 	return d, nil
 }
 
+func conflictOf(c *kv.Conflict) KVConflict {
+	return KVConflict{ID: c.Lost.Dot.String(), Key: c.Lost.Key, Value: base64Of(c.Lost.Value),
+		Deleted: c.Lost.Deleted, Version: c.Lost.Version.String(), KeptVersion: c.KeptVersion.String(), Revision: c.Revision,
+		TimeNS: int64(c.Lost.At.Time), DeviationNS: known(c.Lost.At.Deviation, clocksync.UnknownBound)}
+}
+
 func (s *Server) kvConflicts(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
 	fresh, err := latest(q)
 	if err != nil {
@@ -142,9 +148,7 @@ func (s *Server) kvConflicts(ctx context.Context, w http.ResponseWriter, q *http
 			a.More = i > 0
 			break
 		}
-		a.Conflicts = append(a.Conflicts, KVConflict{ID: c.Lost.Dot.String(), Key: c.Lost.Key, Value: base64Of(c.Lost.Value),
-			Deleted: c.Lost.Deleted, Version: c.Lost.Version.String(), KeptVersion: c.KeptVersion.String(), Revision: c.Revision,
-			TimeNS: int64(c.Lost.At.Time), DeviationNS: known(c.Lost.At.Deviation, clocksync.UnknownBound)})
+		a.Conflicts = append(a.Conflicts, conflictOf(c))
 	}
 	Answer(w, http.StatusOK, a)
 	return nil

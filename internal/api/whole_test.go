@@ -14,6 +14,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -109,7 +110,8 @@ func wholeAnswers() map[string]any {
 	s.Peers[0].ID, s.Leader.Leader, s.View.View.Set = member, member, timed.SetOf(member)
 	status := StatusOf(&s, &cfg, "version 1")
 	status.PID = 1
-	return map[string]any{"status": status, "source": sourceOf(new(filled[failaware.ReferenceStatus](f)))}
+	return map[string]any{"status": status, "source": sourceOf(new(filled[failaware.ReferenceStatus](f))),
+		"item": itemOf(new(filled[kv.Entry](f))), "conflict": conflictOf(new(filled[kv.Conflict](f)))}
 }
 
 // No field is lost on the way to clients, or takes the place of another: the file has the
