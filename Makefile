@@ -28,7 +28,7 @@ PLAIN = ./sim ./sim/lab ./sim/exhaust ./sim/diagram ./sim/internal/hardware \
 # The packages whose tests repeat less with the race detector (internal/race), which makes
 # nodes in virtual time twenty times as slow. They are tested in full without it, too. A
 # test of internal/shape guards this list as well.
-TWICE = . ./replicate ./replicate/internal/engine ./internal/journal ./internal/browsertest ./sim/memory ./cmd/failaware-lab
+TWICE = . ./replicate ./replicate/internal/engine ./internal/loop ./internal/journal ./internal/browsertest ./sim/memory ./cmd/failaware-lab
 
 # The packages whose tests take longest begin first, and three packages run at once, since
 # many tests wait: no processor idles on the way or at the end.

@@ -14,6 +14,7 @@ import (
 	"github.com/failaware/failaware/internal/claim"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/peers"
+	"github.com/failaware/failaware/internal/race"
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/timed"
 )
@@ -342,5 +343,8 @@ func movedApart(t testing.TB) {
 func TestNodesThatMoveApartFindEachOther(t *testing.T) { movedApart(t) }
 
 func TestNodesFindEachOtherInAllWorlds(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine: it is tested without the race detector")
+	}
 	checkBehaviour(t, "joiners.txt", worldsOfJoiners(t))
 }
