@@ -128,6 +128,9 @@ func (s *Stack) handleQuorum(now timed.Instant, from timed.Incarnation, p *wire.
 	}
 	s.electionOut = s.election.HandleQuorum(now, from.Node, id, s.electionOut[:0])
 	s.performElection(now, s.electionOut)
+	if m := s.epochs.machine; m != nil && p.Has(wire.FrameQuorum) {
+		s.performEpochs(now, m.HandleEpoch(now, from.Node, id.Epoch, s.epochs.out[:0]))
+	}
 }
 
 // handleQuestion takes a peer's question whether this node leads.

@@ -147,7 +147,7 @@ func (s *Stack) performEpochs(now timed.Instant, effects []epoch.Effect) {
 		case epoch.SendStateToAll:
 			s.outbox.epochTo = s.datagrams.Peers()
 		case epoch.SendState:
-			s.outbox.peer, s.outbox.toOne, s.outbox.epoch = e.Peer, s.outbox.toOne|wire.FrameEpoch, s.epochs.state
+			s.outbox.epochTo.Add(e.Peer)
 		case epoch.Notify:
 			if e.Event.Kind == epoch.Entered {
 				s.performElection(now, s.election.HandleEpoch(now, nil))

@@ -1,10 +1,12 @@
 package stack
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/epoch"
@@ -100,3 +102,38 @@ func wonTooLate(t testing.TB) {
 }
 
 func TestARoundIsWonTooLate(t *testing.T) { wonTooLate(t) }
+
+// A node that has missed the end of an epoch hears of the next one when it asks for votes, or
+// is asked, long before the next report. What it hears takes no room from a vote.
+func learnsWithRequests(t testing.TB) {
+	for _, at := range [][]uint64{{1, 2}, {2, 1}, {0, 2}, {2, 0}} {
+		c := newCluster(2, leader.Stable)
+		for i, s := range c.stacks {
+			state := epoch.State{Epoch: at[i]}
+			if at[i] > 0 {
+				state.System = "majority:1,2"
+			}
+			c.stacks[i] = New(Config{Self: s.Self(), Timing: timed.LAN(), Starts: 1, Epochs: &state}, timed.SetOf(1, 2).Without(s.Self().Node), c.now, 0)
+		}
+		led, heard := false, 0
+		for end := c.now.Add(idleReports); c.now < end; led = led || c.leader() != nil {
+			c.step(nil)
+			c.sent = slices.DeleteFunc(c.sent, func(p wire.Packet) bool {
+				if !p.Has(wire.FrameEpoch) {
+					return false
+				}
+				require.Equal(t, wire.FrameEpoch, p.Frames)
+				if led {
+					heard++
+				}
+				return !led // what is said before is lost
+			})
+		}
+		for i, s := range c.stacks {
+			require.Equal(t, uint64(2), s.Epoch().Epoch, "node %d of %v", i+1, at)
+		}
+		require.LessOrEqual(t, heard, 6, "they go on")
+	}
+}
+
+func TestEpochsAreHeardOfWithRequests(t *testing.T) { learnsWithRequests(t) }

@@ -37,6 +37,8 @@ var notices = map[string]func(testing.TB){
 	"FormerInAnyEpoch":      spokenToInKind,
 	"FormerUnanswered":      spokenToInKind,
 	"EpochWedgesAtOnce":     wedgesLater,
+	"EpochUntold":           learnsWithRequests,
+	"EpochInTheVote":        learnsWithRequests,
 	"QuietNews":             quietTellsNothing,
 	"QuietSlow":             slowReplies,
 	"QuietStranger":         comesAlive,

@@ -41,6 +41,7 @@
 //
 // Requests for votes name the candidate's epoch and the digest of its quorum system.
 //
+//   - A node that gets a request calls [Machine.HandleEpoch].
 //   - A voter calls [Machine.Votes] to see whether its vote may carry a stamp, and
 //     [Machine.NoteVote] before it sends a stamped vote. The vote carries
 //     [Machine.State] while the machine is [Machine.Busy]. A candidate does the same

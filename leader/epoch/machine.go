@@ -153,6 +153,17 @@ func (m *Machine) NoteFreed(now timed.Instant, by timed.Incarnation) {
 	}
 }
 
+// HandleEpoch answers a peer that asks for votes of another epoch. One of the two has missed
+// the end of an epoch, and their quorum may have no leader until it hears of that. Reports
+// for nodes that were away can be long in coming. If this node is behind, the peer
+// answers in turn.
+func (m *Machine) HandleEpoch(now timed.Instant, from timed.NodeID, epoch uint64, out []Effect) []Effect {
+	if epoch == m.state.Epoch {
+		return out
+	}
+	return append(out, Effect{Kind: SendState, Peer: from, State: m.state})
+}
+
 // HandleReport processes the state of a peer's accepted incarnation.
 func (m *Machine) HandleReport(now timed.Instant, from timed.Incarnation, s *State, out []Effect) []Effect {
 	switch {

@@ -387,3 +387,12 @@ func TestSingleMemberRecovers(t *testing.T) {
 	require.True(t, told(m.HandleTimeout(0, nil), Entered))
 	require.EqualValues(t, 6, m.State().Epoch)
 }
+
+// A peer that names another epoch is told of this node's, whichever of the two is the later one.
+func TestAPeerInAnotherEpochIsToldOfThisOne(t *testing.T) {
+	m := machine(t, 1, State{Epoch: 5, System: three})
+	require.Empty(t, m.HandleEpoch(1010, 2, 5, nil))
+	for _, other := range []uint64{0, 4, 6} {
+		require.Equal(t, []Effect{{Kind: SendState, Peer: 2, State: m.State()}}, m.HandleEpoch(1010, 2, other, nil))
+	}
+}
