@@ -245,7 +245,7 @@ func changes() []Campaign {
 // disks are the situations that disks get into, and losses what becomes of what they lose.
 var (
 	disks = []string{replicated.Recovered, replicated.Torn, replicated.Failed, replicated.Full, replicated.FullForSnapshot, replicated.Compacted,
-		replicated.PowerLost, replicated.EndedEarly, replicated.EndedTogether, replicated.Unconfirmed, replicated.Unread}
+		replicated.PowerLost, replicated.EndedEarly, replicated.EndedTogether, replicated.Unread}
 	losses = []string{replicated.Forgotten,
 		replicated.LostFile + replicated.RefusedAfter, replicated.FlippedBit + replicated.RefusedAfter, replicated.CutFile + replicated.RefusedAfter,
 		replicated.OlderFile + replicated.RefusedAfter, replicated.LostFile + replicated.MissedAfter, replicated.CutFile + replicated.MissedAfter,
@@ -270,9 +270,9 @@ func states() []Campaign {
 			Play: replicated.Options{Loaded: true, Quorum: true}.Play, Check: 10, Test: 100, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Passed, replicated.Lasted, replicated.Filled, replicated.CutShort}},
 		{Name: "state-disks", Purpose: "replicated state on disks", Play: replicated.Options{Disks: true}.Play, Check: 10, Test: 200, Long: 1,
-			Reach: append([]string{replicated.Merged, replicated.Restored, replicated.Lasted}, disks...)},
+			Reach: append([]string{replicated.Merged, replicated.Restored, replicated.Lasted, replicated.Unconfirmed}, disks...)},
 		{Name: "state-disks-quorum", Purpose: "replicated state on disks, in quorums", Play: replicated.Options{Disks: true, Quorum: true}.Play, Check: 10, Test: 300, Long: 1,
-			Reach: append([]string{replicated.Restored, replicated.Passed, replicated.Leased, replicated.Lasted}, disks...)},
+			Reach: append([]string{replicated.Restored, replicated.Passed, replicated.Leased, replicated.Lasted, replicated.Unconfirmed}, disks...)},
 		{Name: "state-disks-timed", Purpose: "replicated state on disks, some operations Timed", Play: replicated.Options{Disks: true, Timed: true}.Play, Check: 5, Test: 100, Long: 1,
 			Reach: []string{replicated.Merged, replicated.Recovered, replicated.PowerLost, replicated.EndedTogether}},
 		{Name: "state-disks-lost", Purpose: "replicated state on disks that lose files", Play: replicated.Options{Disks: true, Damage: true}.Play, Check: 5, Test: 200, Long: 1,

@@ -139,6 +139,44 @@ func (c *Checker) unchanging(block timed.Set) (latest *epoch.State, ok bool) {
 	return latest, ok
 }
 
+// apart returns the nodes of a block that are in the earliest and in the latest epoch.
+func (c *Checker) apart(block timed.Set) (behind, ahead *Process) {
+	for id := range block.All() {
+		n := c.processes[id-1]
+		if !n.Up {
+			continue
+		}
+		at := n.Stack.Epoch().Epoch
+		if behind == nil || at < behind.Stack.Epoch().Epoch {
+			behind = n
+		}
+		if ahead == nil || at > ahead.Stack.Epoch().Epoch {
+			ahead = n
+		}
+	}
+	return behind, ahead
+}
+
+// together demands that the nodes of a still block are in one epoch again within the bound of
+// views. A leader has asked all of them by then, and who was asked in another epoch has told it.
+func (l *liveness) together() {
+	if l.c.Change == nil {
+		return
+	}
+	for i, b := range l.blocks {
+		n, m := l.c.apart(b)
+		switch since := &l.apart[i]; {
+		case n == nil || n.Stack.Epoch().Epoch == m.Stack.Epoch().Epoch:
+			*since = 0
+		case *since == 0: // one may have heard from another block
+			*since = l.c.Now
+		case l.c.Now-max(*since, l.since) > l.view:
+			l.miss("for %v node %d is in epoch %d, and node %d of its block in epoch %d (bound %v)", time.Duration(l.c.Now-*since),
+				n.ID, n.Stack.Epoch().Epoch, m.ID, m.Stack.Epoch().Epoch, time.Duration(l.view))
+		}
+	}
+}
+
 // globalInEpoch is globalAsDue where quorum systems are replaced: while a change is
 // under way nothing is due.
 func (c *Checker) globalInEpoch(i int, block timed.Set) bool {

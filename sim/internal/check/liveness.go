@@ -21,6 +21,7 @@ type liveness struct {
 	ledAt  int64
 	viewAt int64
 	dirty  bool
+	apart  []int64 // for each block, when nodes of it came to be in two epochs; 0: they are in one
 	mend   mending
 	prompt int64 // bound of a view in a world that loses single packets only
 
@@ -40,7 +41,7 @@ func (l *liveness) changed() { l.dirty = true }
 // Begin starts a stable period: the blocks are Δ-partitions from now on, and
 // rejoin is true if nodes restarted within the time that rejoining takes.
 func (l *liveness) Begin(blocks []timed.Set, rejoin bool) {
-	l.stable, l.since, l.blocks = true, l.c.Now, blocks
+	l.stable, l.since, l.blocks, l.apart = true, l.c.Now, blocks, make([]int64, len(blocks))
 	l.elect, l.view = int64(l.c.Bounds.Elect), int64(l.c.Bounds.View)
 	if rejoin {
 		l.elect += int64(l.c.Bounds.Rejoin)
@@ -111,6 +112,7 @@ func (l *liveness) Observe(now int64) {
 	if l.c.Single && l.viewAt == 0 && el > l.prompt {
 		l.miss("retry: no view of all %v after the last change, which %v suffice for if one packet is lost", time.Duration(el), time.Duration(l.prompt))
 	}
+	l.together()
 	if l.viewAt != 0 && !l.dirty || l.mends() {
 		return
 	}
