@@ -64,6 +64,8 @@ type Group interface {
 	// [ErrNextIncarnation] after the last one of the incarnation. Payloads are not
 	// changed any more.
 	Next(context.Context) (Item, error)
+	// More returns the next step, as Next does, if that is at hand without a wait.
+	More() (Item, bool)
 	// Broadcast waits while the window is full. For lack of a quorum it returns
 	// [broadcast.ErrNoQuorum].
 	Broadcast(context.Context, []byte, broadcast.Options) error

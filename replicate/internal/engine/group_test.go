@@ -109,6 +109,17 @@ func (m *fakeMember) signal() {
 	}
 }
 
+// More implements [Group].
+func (m *fakeMember) More() (it Item, ok bool) {
+	m.hub.mu.Lock()
+	defer m.hub.mu.Unlock()
+	if len(m.items) == 0 {
+		return it, false
+	}
+	it, m.items = m.items[0], m.items[1:]
+	return it, true
+}
+
 // Next implements [Group].
 func (m *fakeMember) Next(ctx context.Context) (Item, error) {
 	for {

@@ -38,7 +38,7 @@ func (i *incarnation) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
-	items := make(chan Item)
+	items := make(chan []Item)
 	wg.Go(func() { cancel(i.read(ctx, items)) }) // the first to fail ends the others
 	for _, q := range i.sends {
 		wg.Go(func() { cancel(i.send(ctx, q)) })
@@ -55,15 +55,22 @@ func (i *incarnation) end() replica.Earlier {
 	return i.machine.Earlier()
 }
 
-// read takes the stream.
-func (i *incarnation) read(ctx context.Context, items chan<- Item) error {
-	for {
+// read takes the stream. What is at hand at once goes to the machine at once, as handing
+// over costs more than a step of the machine.
+func (i *incarnation) read(ctx context.Context, items chan<- []Item) error {
+	var batches [2][]Item // loop is done with one when it takes the other
+	for turn := 0; ; turn ^= 1 {
 		it, err := i.group.Next(ctx)
 		if err != nil {
 			return err
 		}
+		batch := append(batches[turn][:0], it)
+		for it, ok := i.group.More(); ok; it, ok = i.group.More() {
+			batch = append(batch, it)
+		}
+		batches[turn] = batch
 		select {
-		case items <- it:
+		case items <- batch:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -71,61 +78,70 @@ func (i *incarnation) read(ctx context.Context, items chan<- Item) error {
 }
 
 // loop hands everything to the machine.
-func (i *incarnation) loop(ctx context.Context, items <-chan Item) {
+func (i *incarnation) loop(ctx context.Context, items <-chan []Item) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var out []replica.Effect
 	for {
-		var out []replica.Effect
 		select {
 		case <-ctx.Done():
 			return
-		case it := <-items:
-			out = i.step(it)
+		case batch := <-items:
+			out = i.step(batch, out)
 		case res := <-i.results:
-			out = i.returned(res)
+			out = i.returned(res, out)
 		case <-i.store.News():
-			out = i.stored()
+			out = i.stored(out)
 		case f := <-i.asks:
 			f(i.machine)
 			continue
 		case <-timer.C:
-			out = i.machine.HandleTimeout(i.now(), nil)
+			out = i.machine.HandleTimeout(i.now(), out)
 		}
-		i.distribute(out)
+		out = i.distribute(out)
 		if due := i.machine.Deadline(); due != timed.Never {
 			timer.Reset(max(0, due.Sub(i.now())))
 		}
 	}
 }
 
-// step hands an item of the stream to the machine.
-func (i *incarnation) step(it Item) []replica.Effect {
-	if it.View == nil {
-		return i.machine.HandleDelivery(i.now(), it.Delivery, nil)
+// step hands a batch of the stream to the machine, and lets go of what is in it.
+func (i *incarnation) step(batch []Item, out []replica.Effect) []replica.Effect {
+	now := i.now()
+	for k := range batch {
+		it := &batch[k]
+		if it.View == nil {
+			out = i.machine.HandleDelivery(now, it.Delivery, out)
+			continue
+		}
+		out = i.distribute(out)
+		i.machine.SetLoad(uint64(i.Behind())) // a snapshot would have to wait for these
+		out = i.machine.HandleInstalled(now, it.View, it.Base, out)
 	}
-	i.machine.SetLoad(uint64(i.Behind())) // a snapshot would have to wait for these
-	return i.machine.HandleInstalled(i.now(), it.View, it.Base, nil)
+	clear(batch)
+	return out
 }
 
 // stored hands what the disk has to the machine.
-func (i *incarnation) stored() []replica.Effect {
+func (i *incarnation) stored(out []replica.Effect) []replica.Effect {
 	at, events := i.store.take()
 	for _, e := range events {
 		i.tell(Event{Event: e})
 	}
-	return i.machine.HandleStored(i.now(), at, nil)
+	return i.machine.HandleStored(i.now(), at, out)
 }
 
 // returned hands the result of a call to the machine.
-func (i *incarnation) returned(res result) []replica.Effect {
+func (i *incarnation) returned(res result, out []replica.Effect) []replica.Effect {
 	if res.effect.Kind == replica.Hash {
-		return i.machine.HandleHash(i.now(), res.effect.At, res.hash, nil)
+		return i.machine.HandleHash(i.now(), res.effect.At, res.hash, out)
 	}
-	return i.machine.HandleSnapshot(i.now(), res.effect.Name, res.state, res.err, nil)
+	return i.machine.HandleSnapshot(i.now(), res.effect.Name, res.state, res.err, out)
 }
 
-// distribute gives each effect to the goroutine that performs it.
-func (i *incarnation) distribute(out []replica.Effect) {
+// distribute gives each effect to the goroutine that performs it. It returns room for the
+// next ones.
+func (i *incarnation) distribute(out []replica.Effect) []replica.Effect {
 	i.extent.publish(i.machine.Extent(), callsIn(out))
 	for _, e := range out {
 		switch e.Kind {
@@ -145,6 +161,8 @@ func (i *incarnation) distribute(out []replica.Effect) {
 	s.Progress, s.Waits = i.machine.Progress()
 	s.Unstored, s.Since = i.machine.Unstored()
 	i.setStatus(s)
+	clear(out) // payloads are not kept longer than needed
+	return out[:0]
 }
 
 // callsIn returns how many effects are calls of the application.

@@ -47,6 +47,10 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StoreNotedLate":           notedFirst,
 		"StreamForgetsFlushed":     passesAllOn,
 		"StreamKeepsBorrowed":      passesAllOn,
+		"StreamReadsOn":            endsWhole,
+		"BatchBeforeItsView":       stepsTogether,
+		"BatchKept":                stepsTogether,
+		"EffectsKept":              stepsTogether,
 		"VerdictLastsUnsaid":       verdictsWait,
 	})
 }
@@ -97,6 +101,12 @@ func wrongly[T any](t *testing.T, id string, wrong func(*testing.T) T) {
 	mutant.Set(id)
 	defer mutant.Set(mutant.None)
 	require.NotEmpty(t, wrong(t))
+}
+
+func TestBatchReusedIsNoticed(t *testing.T) {
+	mutant.Set("BatchReused")
+	defer mutant.Set(mutant.None)
+	synctest.Test(t, func(t *testing.T) { require.NotEmpty(t, overwritten(t), "noticed") })
 }
 
 func TestHashUnsaidIsNoticed(t *testing.T) {

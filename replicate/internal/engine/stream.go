@@ -51,9 +51,14 @@ func (s *Stream) item(ctx context.Context) (*deliveryqueue.Item, error) {
 		case <-ctx.Done():
 		}
 	}
+	return s.pop(), nil
+}
+
+// pop takes the first borrowed item.
+func (s *Stream) pop() *deliveryqueue.Item {
 	it := &s.items[0]
 	s.items = s.items[1:]
-	return it, nil
+	return it
 }
 
 // borrow borrows the next items, if there are any.
@@ -109,23 +114,39 @@ func (s *Stream) Next(ctx context.Context) (Item, error) {
 		if s.coming.Self.Boot != 0 {
 			return s.last()
 		}
-		it, err := s.item(ctx)
+		borrowed, err := s.item(ctx)
 		if err != nil {
 			return Item{}, err
 		}
-		switch it.Kind {
-		case deliveryqueue.Message:
-			m := it.Message
-			return Item{Delivery: broadcast.Delivery{ID: m.ID, Options: m.Options, Transitional: m.Transitional, Flushed: m.Flushed,
-				Position: m.Position, Stamp: m.Stamp, Deviation: m.Deviation, Payload: append([]byte(nil), m.Payload...)}}, nil
-		case deliveryqueue.Installed:
-			return Item{View: it.View, Base: it.Change.Base}, nil
-		case deliveryqueue.Lost:
-			s.engine.Outcomes.lose(it.Message.ID, it.Change.From)
-		case deliveryqueue.NewIncarnation:
-			s.coming, s.remains = announced(it), it.Change.Remains
+		if it, ok := s.take(borrowed); ok {
+			return it, nil
 		}
 	}
+}
+
+// More implements [Group].
+func (s *Stream) More() (it Item, ok bool) {
+	for !ok && len(s.items) > 0 && s.coming.Self.Boot == 0 {
+		it, ok = s.take(s.pop())
+	}
+	return it, ok
+}
+
+// take returns the step that a borrowed item is, if it is one.
+func (s *Stream) take(it *deliveryqueue.Item) (Item, bool) {
+	switch it.Kind {
+	case deliveryqueue.Message:
+		m := it.Message
+		return Item{Delivery: broadcast.Delivery{ID: m.ID, Options: m.Options, Transitional: m.Transitional, Flushed: m.Flushed,
+			Position: m.Position, Stamp: m.Stamp, Deviation: m.Deviation, Payload: append([]byte(nil), m.Payload...)}}, true
+	case deliveryqueue.Installed:
+		return Item{View: it.View, Base: it.Change.Base}, true
+	case deliveryqueue.Lost:
+		s.engine.Outcomes.lose(it.Message.ID, it.Change.From)
+	case deliveryqueue.NewIncarnation:
+		s.coming, s.remains = announced(it), it.Change.Remains
+	}
+	return Item{}, false
 }
 
 // last returns what the broadcast of an ending incarnation still had. Others may rely on

@@ -37,9 +37,11 @@ func passesAllOn(t testing.TB) {
 	require.NoError(t, err)
 	clear(d.Payload)
 	require.Empty(t, leftover.Differ(&want, &next.Delivery, "home"))
-	next, err = s.Next(t.Context())
-	require.NoError(t, err)
+	next, ok := s.More()
+	require.True(t, ok, "it is at hand")
 	require.Len(t, next.Base, 1)
+	_, ok = s.More()
+	require.False(t, ok)
 }
 
 func TestTheEngineGetsAllOfADelivery(t *testing.T) { passesAllOn(t) }
@@ -57,6 +59,8 @@ func endsWhole(t testing.TB) {
 	it = q.Stage()
 	it.Kind, it.Message.Boot = deliveryqueue.NewIncarnation, 3
 	it.Change = &deliveryqueue.Change{Remains: []broadcast.Delivery{{ID: messageID(2)}, {ID: messageID(3)}}}
+	it = q.Stage()
+	it.Kind, it.Message = deliveryqueue.Message, broadcast.Delivery{ID: messageID(9)} // of the next incarnation
 	q.Commit()
 	w := e.Outcomes.Sent(e.Outcomes.Sending(), messageID(4), nil, nil)
 	for n := range uint64(3) {
@@ -64,6 +68,8 @@ func endsWhole(t testing.TB) {
 		require.NoError(t, err)
 		require.Equal(t, messageID(n+1), next.Delivery.ID)
 		require.Empty(t, w.Verdict, "it may still come")
+		_, more := s.More()
+		require.False(t, more, "the next incarnation has not begun")
 	}
 	_, err = s.Next(t.Context())
 	require.ErrorIs(t, err, ErrNextIncarnation)
