@@ -41,6 +41,8 @@ var notices = map[string]func(testing.TB){
 	"StoreHolderWithdraws":    mixedStates,
 	"StoreBeginnerWithdraws":  mixedBeginning,
 	"ReplicaPendingLasts":     lastingNeedsAQuorum,
+	"DeviationUnwritten":      writtenWhole,
+	"BarrierNowhere":          barrierHasAPlace,
 
 	"ReplicaRankUnheld":           unheldIsNoNewer,
 	"ReplicaRankUnsettled":        unsettledIsNoNewer,
