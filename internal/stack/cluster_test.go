@@ -14,6 +14,7 @@ type cluster struct {
 	stacks []*Stack
 	sent   []wire.Packet // to be delivered next
 	count  uint64
+	events []Event
 }
 
 func newCluster(n int, rank leader.RankBy) *cluster {
@@ -61,6 +62,9 @@ func (c *cluster) take(out []Effect) {
 			p := *e.Packet
 			p.Header.Stamp, p.Header.Counter = c.now, c.count
 			c.sent = append(c.sent, p)
+		}
+		if e.Kind == Notify {
+			c.events = append(c.events, *e.Event)
 		}
 	}
 }

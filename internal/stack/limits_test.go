@@ -126,6 +126,7 @@ func refusesSeldom(t testing.TB) {
 		p.Header.Counter, p.Header.Stamp = p.Header.Counter+1, p.Header.Stamp+1
 		for _, e := range lead.HandlePacket(c.now, c.now, &p, nil) {
 			if e.Kind == SendBack {
+				require.Equal(t, p.Header.Source, e.Peer)
 				n++
 			}
 		}

@@ -14,6 +14,7 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 		c.Faults(n, e)
 	}
 	c.stirs(n, e)
+	c.whole(n, e)
 	switch e.Kind {
 	case stack.EventViewInstalled:
 		c.Counts.Views++

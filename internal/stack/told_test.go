@@ -1,0 +1,106 @@
+package stack
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/leftover"
+	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
+)
+
+// told returns the events of a kind, of which there is one at least.
+func (c *cluster) told(t testing.TB, kind EventKind) (list []Event) {
+	for i := range c.events {
+		if c.events[i].Kind == kind {
+			list = append(list, c.events[i])
+		}
+	}
+	require.NotEmpty(t, list, "%v", kind)
+	return list
+}
+
+// Events about a peer say which one it is, and how fresh the knowledge of it is.
+func TestEventsAboutPeersAreWhole(t *testing.T) {
+	const stopped, leaves = 2, 3
+	c := newCluster(3, leader.Stable)
+	for range 300 {
+		c.step(nil)
+	}
+	for _, e := range c.told(t, EventPeerAlive) {
+		require.NotZero(t, e.Peer)
+		require.Positive(t, e.Bound)
+		require.Less(t, e.Bound, datagram.Unknown)
+	}
+	for _, e := range c.told(t, EventElected) {
+		require.True(t, e.Support.Has(e.Peer))
+	}
+	c.events = nil
+	for range 300 {
+		c.step(c.stacks[stopped-1])
+	}
+	for _, e := range c.told(t, EventPeerSilent) {
+		require.EqualValues(t, stopped, e.Peer)
+		require.Greater(t, e.Age, timed.LAN().Expires/2)
+		require.Positive(t, e.Bound)
+		require.Less(t, e.Bound, datagram.Unknown)
+	}
+	c.events = nil
+	c.take(c.stacks[leaves-1].Leave(c.now, nil))
+	for range 10 {
+		c.step(nil)
+	}
+	for _, e := range c.told(t, EventPeerLeaving) {
+		require.EqualValues(t, leaves, e.Peer)
+		require.Equal(t, c.stacks[leaves-1].Self().Boot, e.Boot)
+	}
+}
+
+// Events about the clock pass on all that the clock says.
+func TestEventsAboutTheClockAreWhole(t *testing.T) {
+	for kind, want := range map[clocksync.Kind]struct {
+		kind      EventKind
+		utc, peer bool
+	}{
+		clocksync.Adopted: {kind: EventClockAdopted}, clocksync.Stepped: {kind: EventClockStepped}, clocksync.UTCChanged: {kind: EventUTCChanged, utc: true},
+		clocksync.Falseticker: {kind: EventFalseticker, peer: true}, clocksync.Truechimer: {kind: EventTruechimer, peer: true},
+	} {
+		var e clocksync.Effect
+		leftover.Fill(&e)
+		e.Kind, e.Peer = kind, 8
+		x := Event{Kind: want.kind, Peer: e.Timeline.Leader, Timeline: e.Timeline, Parent: e.Parent, Step: e.Step}
+		if want.utc {
+			x.UTC = e.State
+		}
+		if want.peer {
+			x.Peer, x.Source = e.Peer, e.Source
+		}
+		s := newCluster(1, leader.Stable).stacks[0]
+		s.notifyClock(&e)
+		require.Equal(t, []Event{x}, s.events)
+	}
+}
+
+// An answer about this node names it.
+func TestLeadsAreWhole(t *testing.T) {
+	self := timed.Incarnation{Node: 3, Boot: 9}
+	s := Snapshot{Self: self, Leading: true, Expiration: 10, Support: timed.SetOf(3, 4), Global: true, GlobalUntil: 8}
+	require.Equal(t, Lead{Leader: self, Leads: true, UpToDate: true, Until: 10, Support: s.Support}, s.Lead(5))
+	require.Equal(t, Lead{Leader: self, Leads: true, UpToDate: true, Until: 8, Support: s.Support}, s.GlobalLead(5))
+	s = Snapshot{Self: self, Following: timed.Incarnation{Node: 4, Boot: 1}, LockedUntil: 10, Globally: 4}
+	require.Equal(t, Lead{Leader: s.Following, UpToDate: true, Until: 10}, s.Lead(5))
+	require.Equal(t, Lead{Leader: timed.Incarnation{Node: 4}}, s.GlobalLead(5))
+}
+
+// The stack hands its configuration on.
+func TestAConfigurationIsPassedOn(t *testing.T) {
+	majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
+	require.NoError(t, err)
+	s := New(Config{Self: incarnationOf(1), Timing: timed.LAN(), Quorum: majority, Epoch: 5}, timed.Set{}, timed.Instant(time.Hour), 0)
+	require.EqualValues(t, 5, s.Election().QuorumID().Epoch)
+}
