@@ -1131,7 +1131,10 @@ type Status struct {
 
 	// Error The reason if the node has stopped by itself.
 	Error *string `json:"error,omitempty"`
-	Group string  `json:"group"`
+
+	// Global The global leader.
+	Global Global `json:"global"`
+	Group  string `json:"group"`
 
 	// Incarnations Of this process: 1, and one more for each restarted event.
 	Incarnations int    `json:"incarnations"`

@@ -1053,6 +1053,7 @@ export interface components {
             age_ns: number;
             alive: number[];
             leader: components["schemas"]["Leader"];
+            global: components["schemas"]["Global"];
             view: components["schemas"]["View"];
             clock: components["schemas"]["Clock"];
             members: components["schemas"]["MemberInfo"][];

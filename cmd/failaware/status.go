@@ -47,6 +47,9 @@ func writeStatus(w io.Writer, s *api.Status) error {
 	t.Row("process", process)
 	t.Row("state", stateText(s))
 	t.Row("leader", leaderTextAt(&s.Leader, "this one"))
+	if s.Global.Quorum != "" {
+		t.Row("global", fmt.Sprintf("%s, epoch %d", globalText(&s.Global), s.Global.Epoch))
+	}
 	t.Row("view", viewText(&s.View))
 	t.Row("clock", clockText(&s.Clock))
 	if s.AgeNS >= 0 {

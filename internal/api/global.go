@@ -38,9 +38,12 @@ type Verification struct {
 const verifyLimit = 4 * time.Second
 
 func (s *Server) global(w http.ResponseWriter, _ *http.Request) {
-	e, a := s.node.Epoch(), s.node.GlobalLeader()
-	Answer(w, http.StatusOK, Global{Leader: int(a.Leader), Boot: bootText(a.Boot), Leads: a.Leads, UpToDate: a.UpToDate,
-		AtMostNS: int64(a.AtMost), AsOfNS: int64(a.AsOf), SinceNS: int64(a.Since), Quorum: e.System, Epoch: e.Epoch})
+	Answer(w, http.StatusOK, globalOf(s.node.Epoch(), s.node.GlobalLeader()))
+}
+
+func globalOf(e failaware.EpochAnswer, a failaware.LeaderAnswer) Global {
+	return Global{Leader: int(a.Leader), Boot: bootText(a.Boot), Leads: a.Leads, UpToDate: a.UpToDate,
+		AtMostNS: int64(a.AtMost), AsOfNS: int64(a.AsOf), SinceNS: int64(a.Since), Quorum: e.System, Epoch: e.Epoch}
 }
 
 func (s *Server) verify(w http.ResponseWriter, q *http.Request) {

@@ -307,7 +307,9 @@ func Fail(w http.ResponseWriter, code int, err error) {
 
 func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
 	status, cfg := s.node.Status(), s.node.Config()
-	Answer(w, http.StatusOK, StatusOf(&status, &cfg, s.Version))
+	a := StatusOf(&status, &cfg, s.Version)
+	a.Global = globalOf(s.node.Epoch(), s.node.GlobalLeader())
+	Answer(w, http.StatusOK, a)
 }
 
 func (s *Server) leader(w http.ResponseWriter, _ *http.Request) {

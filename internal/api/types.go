@@ -116,6 +116,7 @@ type Status struct {
 	AgeNS        int64             `json:"age_ns"`
 	Alive        []int             `json:"alive"`
 	Leader       Leader            `json:"leader"`
+	Global       Global            `json:"global"`
 	View         View              `json:"view"`
 	Clock        Clock             `json:"clock"`
 	Members      []MemberInfo      `json:"members"`

@@ -109,7 +109,7 @@ func wholeAnswers() map[string]any {
 	member := s.View.View.Members[0].Node
 	s.Peers[0].ID, s.Leader.Leader, s.View.View.Set = member, member, timed.SetOf(member)
 	status := StatusOf(&s, &cfg, "version 1")
-	status.PID = 1
+	status.PID, status.Global = 1, globalOf(filled[failaware.EpochAnswer](f), filled[failaware.LeaderAnswer](f))
 	return map[string]any{"status": status, "source": sourceOf(new(filled[failaware.ReferenceStatus](f))),
 		"item": itemOf(new(filled[kv.Entry](f))), "conflict": conflictOf(new(filled[kv.Conflict](f)))}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/why"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -53,7 +54,7 @@ func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, e
 	switch about {
 	case "leader":
 		a := n.Leader()
-		state = strings.Replace(a.String(), "node "+a.Leader.String(), event.NodeText(n, a.Leader), 1)
+		state = strings.Replace(a.String(), "node "+a.Leader.String(), event.NodeText(n, a.Leader), 1) + globalState(n)
 	case "view":
 		subject, state = why.View, n.View().String()
 	case "clock":
@@ -78,6 +79,33 @@ func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, e
 		a.Causes = append(a.Causes, w)
 	}
 	return a, nil
+}
+
+// globalState says who leads globally now, or what is missing, if there is a quorum system.
+func globalState(n *failaware.Node) string {
+	s, err := statusOf(n)
+	if err != nil {
+		return ""
+	}
+	return globalText(n.Epoch().System, n.GlobalLeader(), s.Alive.With(n.ID()))
+}
+
+// globalText is globalState for a quorum system, an answer, and the nodes that hear each other.
+func globalText(system string, a failaware.LeaderAnswer, heard timed.Set) string {
+	q, err := quorum.Parse(system)
+	switch {
+	case err != nil:
+		return ""
+	case a.Leads:
+		return "; it also leads globally"
+	case a.Leader != failaware.NoNode:
+		return fmt.Sprintf("; node %v leads globally, as heard", a.Leader)
+	}
+	voters := q.Members().Intersect(heard)
+	if q.IsQuorum(heard) {
+		return fmt.Sprintf("; nobody is known to lead globally, although the voters %v, with which this node is connected, are a quorum of %s", voters, system)
+	}
+	return fmt.Sprintf("; nobody leads globally here: the voters %v, with which this node is connected, are no quorum of %s", voters, system)
 }
 
 // peerState says what the node knows of a peer now.

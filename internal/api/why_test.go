@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/timed"
 )
 
 // A peer that lacks the key of this node's packets cannot hear it: who asks why a peer is as it
@@ -19,4 +20,16 @@ func TestWhyNamesTheKeyThatAPeerLacks(t *testing.T) {
 	require.Equal(t, "node 9: this node has never heard of it", peerText(&s, 9))
 	s.Keys = nil
 	require.NotContains(t, peerText(&s, 2), "key")
+}
+
+// Who asks why the leader is as it is learns who leads globally, or which voters are missing.
+func TestWhyNamesTheVotersThatAGlobalLeaderLacks(t *testing.T) {
+	const system = "majority:1,2,3"
+	nobody := failaware.LeaderAnswer{}
+	require.Empty(t, globalText("", nobody, timed.SetOf(1)), "without a quorum system nobody leads globally")
+	require.Equal(t, "; it also leads globally", globalText(system, failaware.LeaderAnswer{Leader: 1, Leads: true}, timed.SetOf(1, 2)))
+	require.Equal(t, "; node 2 leads globally, as heard", globalText(system, failaware.LeaderAnswer{Leader: 2}, timed.SetOf(1, 2)))
+	require.Equal(t, "; nobody leads globally here: the voters {1}, with which this node is connected, are no quorum of majority:1,2,3",
+		globalText(system, nobody, timed.SetOf(1, 4, 5)))
+	require.Contains(t, globalText(system, nobody, timed.SetOf(1, 2, 4)), "although the voters {1 2}, with which this node is connected, are a quorum")
 }
