@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -58,41 +59,73 @@ func (r *nodeRun) reloadKeys() {
 // should be heard.
 const patience = 5 * time.Second
 
-// warnAboutPeers warns once about listed peers that were not heard since the start.
-// Silence is not an error, because nodes start at different times.
+// warnAboutPeers warns once about listed peers that were not heard since the start, and
+// always of packets that do not count. Silence is not an error, because nodes start at
+// different times.
 func (r *nodeRun) warnAboutPeers() {
-	select {
-	case <-r.node.Done():
-		return
-	case <-time.After(r.bounds.Rejoin + patience):
+	said := map[string]string{}
+	for wait, warn := r.bounds.Rejoin+patience, r.warnOf; ; wait, warn = 2*patience, r.warnOfRefused {
+		select {
+		case <-r.node.Done():
+			return
+		case <-time.After(wait):
+		}
+		s := r.node.Status()
+		warn(&s, said)
 	}
-	s := r.node.Status()
-	r.warnOf(&s)
 }
 
 // warnOf warns about what a status says of peers, if it says anything.
-func (r *nodeRun) warnOf(s *failaware.Status) {
+func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
 	if s.Age < 0 {
 		r.log.Error("the loop takes no turns, and knows nothing of its peers: it waits for a disk or a processor")
 		return
 	}
 	for i := range s.Peers {
-		if p := &s.Peers[i]; !p.Alive && p.Listed != "" {
-			r.log.Warn("a peer is not alive", "peer", peerName(p), "address", p.Listed, "why", whySilent(p, s))
+		p := &s.Peers[i]
+		if p.Alive || p.Listed == "" {
+			continue
+		}
+		r.log.Warn("a peer is not alive", "peer", peerName(p), "address", p.Listed, "why", whySilent(p, s))
+		if p.Refused != "" {
+			said[addressOf(p)] = p.Refused
 		}
 	}
 	if s.Alive.Empty() {
 		r.warnAlone(s)
 	}
+	r.warnOfRefused(s, said)
 }
+
+// mostRefused is of how many addresses a warning says that their packets do not count:
+// senders of such packets can choose them.
+const mostRefused = 64
+
+// warnOfRefused warns about packets that do not count, once for each address and reason
+// until it is that of a peer that is alive.
+func (r *nodeRun) warnOfRefused(s *failaware.Status, said map[string]string) {
+	for i := range s.Peers {
+		p := &s.Peers[i]
+		address := addressOf(p)
+		switch before, known := said[address]; {
+		case p.Alive:
+			delete(said, address)
+		case p.Refused != "" && p.Refused != before && (known || len(said) < mostRefused):
+			said[address] = p.Refused
+			r.log.Warn("packets do not count", "peer", peerName(p), "address", address, "why", p.Refused)
+		}
+	}
+}
+
+func addressOf(p *failaware.PeerStatus) string { return cmp.Or(p.Listed, p.Addr.String()) }
+
+// noAnswer is why members may not answer.
+const noAnswer = "none runs there, packets do not get through, or it has other keys, which its status says"
 
 // warnAlone says what --join has led to, while nobody is heard.
 func (r *nodeRun) warnAlone(s *failaware.Status) {
 	for _, j := range s.Join {
-		why := "no member answers at " + fmt.Sprint(j.Addresses)
-		if j.Problem != "" {
-			why = j.Problem
-		}
+		why := cmp.Or(j.Problem, "no member answers at "+fmt.Sprint(j.Addresses)+": "+noAnswer)
 		r.log.Warn("this node is alone: --join has led to nobody", "join", j.Source, "why", why)
 	}
 }

@@ -2,14 +2,17 @@ package main
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/timed"
 )
 
 // A peer is called silent only if nothing came from it.
@@ -38,4 +41,42 @@ func TestADeafPeerIsNotCalledSilent(t *testing.T) {
 	ago := int64(20 * time.Millisecond)
 	require.Equal(t, "silent 20ms", delayText(&api.MemberInfo{LastFastNS: &ago}, &api.Members{}))
 	require.Equal(t, "deaf", delayText(&api.MemberInfo{LastFastNS: &ago, Deaf: true}, &api.Members{}))
+}
+
+// Packets that do not count are named once for each address and reason, also those of
+// strangers, and again when a peer has been alive meanwhile.
+func TestRefusedPacketsAreLoggedOnce(t *testing.T) {
+	var log strings.Builder
+	r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
+	said := map[string]string{}
+	listed := failaware.PeerStatus{ID: 2, Listed: "host:7001", Refused: "odd", LastFast: -1, Delay: event.UnknownDelay}
+	stranger := failaware.PeerStatus{Addr: netip.MustParseAddrPort("192.0.2.8:7001"), Refused: "odd"}
+	lines := func(warn func(*failaware.Status, map[string]string), peers ...failaware.PeerStatus) int {
+		log.Reset()
+		warn(&failaware.Status{Peers: peers, Alive: timed.SetOf(3)}, said)
+		return strings.Count(log.String(), "\n")
+	}
+	require.Equal(t, 2, lines(r.warnOf, listed, stranger))
+	require.Contains(t, log.String(), `packets do not count: peer="of unknown id" address=192.0.2.8:7001 why=odd`)
+	require.Zero(t, lines(r.warnOfRefused, listed, stranger))
+	stranger.Refused = "other"
+	require.Equal(t, 1, lines(r.warnOfRefused, listed, stranger))
+	alive := listed
+	alive.Alive = true
+	require.Zero(t, lines(r.warnOfRefused, alive, stranger))
+	require.Equal(t, 1, lines(r.warnOfRefused, listed, stranger))
+	for i := range 2 * mostRefused {
+		stranger.Addr = netip.AddrPortFrom(stranger.Addr.Addr(), uint16(i+1))
+		lines(r.warnOfRefused, stranger)
+	}
+	require.Len(t, said, mostRefused)
+}
+
+// A node that nobody answers says why that may be.
+func TestANodeThatNobodyAnswersSaysWhy(t *testing.T) {
+	j := api.Join{Source: "a:1", Addresses: []string{"192.0.2.1:1"}}
+	require.Equal(t, "a:1: 192.0.2.1:1", joinText(&j, false))
+	require.Equal(t, "a:1: 192.0.2.1:1; no member answers: "+noAnswer, joinText(&j, true))
+	j.Problem = "no such host"
+	require.Equal(t, "a:1: 192.0.2.1:1; no such host", joinText(&j, true))
 }

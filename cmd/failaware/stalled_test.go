@@ -37,7 +37,7 @@ func TestAStalledLoopIsNotAlone(t *testing.T) {
 	for age, want := range map[int]string{-1: "the loop takes no turns, and knows nothing of its peers", 0: "this node is alone"} {
 		var log strings.Builder
 		r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
-		r.warnOf(&failaware.Status{Age: time.Duration(age), Join: join})
+		r.warnOf(&failaware.Status{Age: time.Duration(age), Join: join}, map[string]string{})
 		require.Equal(t, 1, strings.Count(log.String(), "\n"), log.String())
 		require.Contains(t, log.String(), want)
 	}
