@@ -43,6 +43,7 @@ func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error)
 		maps.Copy(merged, from)
 	}
 	c, err := apply(merged)
+	c.values = merged
 	if err != nil {
 		return c, failaware.Bounds{}, cli.WrongUsage(err)
 	}

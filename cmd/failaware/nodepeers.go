@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -26,15 +27,23 @@ func (r *nodeRun) reload() {
 		r.log.Error("the peers stay the same", "error", err)
 		return
 	}
-	same := c.Config
-	same.Peers, same.Logger, same.OnPublish = nil, nil, nil
-	before := r.cfg.Config
-	before.Peers, before.Logger, before.OnPublish = nil, nil, nil
-	if fmt.Sprint(same) != fmt.Sprint(before) {
-		r.log.Warn("settings other than the peers changed; they need a restart")
+	if changed := changedSettings(r.cfg.values, c.values); len(changed) > 0 {
+		r.log.Warn("settings other than the peers changed; they need a restart", "settings", strings.Join(changed, ", "))
 	}
 	r.cfg.Peers = c.Peers
 	r.log.Info("read the peers again", "count", len(c.Peers))
+}
+
+// changedSettings returns the keys of the settings besides the peers that are written in
+// another way, or in one of two only. Where they are written makes no difference.
+func changedSettings(before, after source) (changed []string) {
+	for _, s := range settings {
+		same := func(a, b raw) bool { return a.text == b.text }
+		if s.kind != kindPeer && !slices.EqualFunc(before[s.key], after[s.key], same) {
+			changed = append(changed, s.key)
+		}
+	}
+	return changed
 }
 
 // reloadKeys reads the key file again, if there is one.

@@ -80,3 +80,13 @@ func TestANodeThatNobodyAnswersSaysWhy(t *testing.T) {
 	j.Problem = "no such host"
 	require.Equal(t, "a:1: 192.0.2.1:1; no such host", joinText(&j, true))
 }
+
+// Who changes a file learns which settings need a restart, of all parts of the program.
+func TestChangedSettingsAreNamed(t *testing.T) {
+	before := source{"id": {{"1", "--id"}}, "peers": {{"2=a:1", "x"}}, "tags": {{"a=1", "x"}, {"b=2", "x"}}, "log.level": {{"info", "x"}}}
+	after := source{"id": {{"1", "node.yaml:1"}}, "peers": {{"3=b:1", "x"}}, "tags": {{"a=1", "x"}, {"b=2", "x"}}, "log.level": {{"info", "x"}}}
+	require.Empty(t, changedSettings(before, after), "only the peers have changed")
+	delete(after, "log.level")
+	after["http"], after["tags"] = []raw{{"127.0.0.1:1", "x"}}, []raw{{"a=1", "x"}}
+	require.Equal(t, []string{"tags", "http", "log.level"}, changedSettings(before, after))
+}

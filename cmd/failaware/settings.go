@@ -46,6 +46,7 @@ type nodeConfig struct {
 	kvLeased       bool
 	kvTrace        bool
 
+	values   source   // the settings as they were written
 	warnings []string // about settings that are probably a mistake
 }
 
