@@ -128,9 +128,19 @@ var situations = map[string]struct{ load, want string }{
   failaware_dropped_packets_total{instance="b",reason="unsealed"} 0+60x100
   failaware_dropped_packets_total{instance="c",reason="foreign"} 0+60x100
   failaware_dropped_packets_total{instance="d",reason="unaccepted"} 0+60x100
-  failaware_dropped_packets_total{instance="e",reason="key"} 0+1x100`, `{instance="a",reason="key"} 2
+  failaware_dropped_packets_total{instance="e",reason="key"} 0+1x100
+  failaware_dropped_packets_total{instance="f",reason="key"} 0+15x100`, `{instance="a",reason="key"} 2
   {instance="b",reason="unsealed"} 2
-  {instance="c",reason="foreign"} 2`},
+  {instance="c",reason="foreign"} 2
+  {instance="f",reason="key"} 0.5`}, // f: a newcomer that asks every other second
+	"FailawareUTCLost": {`
+  failaware_clock_external{instance="had"} 1x10 0x50
+  failaware_clock_external{instance="wide"} 0x60
+  failaware_clock_utc_bound_seconds{instance="wide"} 0.08x60
+  failaware_clock_external{instance="never"} 0x60
+  failaware_clock_external{instance="good"} 1x60
+  failaware_clock_utc_bound_seconds{instance="good"} 0.001x60`, `failaware_clock_external{instance="had"} 0
+  failaware_clock_external{instance="wide"} 0`},
 }
 
 // The alerts fire for what they say, and for nothing else.
