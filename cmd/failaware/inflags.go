@@ -9,14 +9,18 @@ import (
 )
 
 // difference matches how the library says that a setting of a peer is another one.
-var difference = regexp.MustCompile(`\b([A-Z][A-Za-z.]*) is (.+?) here and `)
+var difference = regexp.MustCompile(`\b([A-Z][A-Za-z.]*) (?:is|has) (.+?) here and `)
 
 // inFlags returns a text about settings with the names that a user of the program knows:
 // flags instead of fields.
 func inFlags(text string) string {
 	return difference.ReplaceAllStringFunc(text, func(found string) string {
 		m := difference.FindStringSubmatch(found)
-		return flagOf(m[1]) + found[len(m[1]):]
+		flag := flagOf(m[1])
+		if flag == "--broadcast" {
+			flag += ", which --kv turns on too,"
+		}
+		return flag + found[len(m[1]):]
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -110,8 +111,12 @@ func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
 // senders of such packets can choose them.
 const mostRefused = 64
 
-// warnOfRefused warns about packets that do not count, once for each address and reason
-// until it is that of a peer that is alive.
+// lasting matches the reasons why packets do not count that no event names, and that only
+// another key or build ends. Others come and go when nodes start, and when parts meet.
+var lasting = regexp.MustCompile(`KeyFile|version of the wire format`)
+
+// warnOfRefused warns about packets that do not count for a lasting reason, once for each
+// address and reason until it is that of a peer that is alive.
 func (r *nodeRun) warnOfRefused(s *failaware.Status, said map[string]string) {
 	for i := range s.Peers {
 		p := &s.Peers[i]
@@ -119,9 +124,9 @@ func (r *nodeRun) warnOfRefused(s *failaware.Status, said map[string]string) {
 		switch before, known := said[address]; {
 		case p.Alive:
 			delete(said, address)
-		case p.Refused != "" && p.Refused != before && (known || len(said) < mostRefused):
+		case lasting.MatchString(p.Refused) && p.Refused != before && (known || len(said) < mostRefused):
 			said[address] = p.Refused
-			r.log.Warn("packets do not count", "peer", peerName(p), "address", address, "why", p.Refused)
+			r.log.Warn("packets do not count", "peer", peerName(p), "address", address, "why", inFlags(p.Refused))
 		}
 	}
 }
@@ -156,7 +161,7 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 	case p.Fault:
 		return "its clock and this node's clock contradict the drift bound"
 	case p.Refused != "":
-		return "its packets come, and do not count: " + p.Refused
+		return "its packets come, and do not count: " + inFlags(p.Refused)
 	case p.Deaf:
 		return "it is heard, and does not say that it hears this node: perhaps no packets get through to " + p.Addr.String()
 	case p.LastFast >= 0:

@@ -21,9 +21,10 @@ func TestWhyAPeerIsNotAlive(t *testing.T) {
 	differ := event.Differences{{Setting: "Broadcast", Here: "on", There: "off"}}
 	for want, p := range map[string]failaware.PeerStatus{
 		"no such host": {Problem: "no such host"},
-		"it is ignored: --broadcast is on here and off there": {Mismatch: differ, Refused: "they have other settings"},
-		"its packets come, and do not count: they are odd":    {Refused: "they are odd"},
-		"its last packet in time came 1s ago":                 {LastFast: time.Second},
+		"it is ignored: --broadcast, which --kv turns on too, is on here and off there":     {Mismatch: differ, Refused: "they have other settings"},
+		"its packets come, and do not count: they are odd":                                  {Refused: "they are odd"},
+		"its packets come, and do not count: no key: --key-file has [a] here and [b] there": {Refused: "no key: KeyFile has [a] here and [b] there"},
+		"its last packet in time came 1s ago":                                               {LastFast: time.Second},
 		"it is heard, and does not say that it hears this node: perhaps no packets get through to 192.0.2.7:7001": {
 			Addr: netip.MustParseAddrPort("192.0.2.7:7001"), LastFast: time.Millisecond, Deaf: true},
 	} {
@@ -49,17 +50,19 @@ func TestRefusedPacketsAreLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
 	said := map[string]string{}
-	listed := failaware.PeerStatus{ID: 2, Listed: "host:7001", Refused: "odd", LastFast: -1, Delay: event.UnknownDelay}
-	stranger := failaware.PeerStatus{Addr: netip.MustParseAddrPort("192.0.2.8:7001"), Refused: "odd"}
+	listed := failaware.PeerStatus{ID: 2, Listed: "host:7001", Refused: "KeyFile 1", LastFast: -1, Delay: event.UnknownDelay}
+	stranger := failaware.PeerStatus{Addr: netip.MustParseAddrPort("192.0.2.8:7001"), Refused: "KeyFile 1"}
 	lines := func(warn func(*failaware.Status, map[string]string), peers ...failaware.PeerStatus) int {
 		log.Reset()
 		warn(&failaware.Status{Peers: peers, Alive: timed.SetOf(3)}, said)
 		return strings.Count(log.String(), "\n")
 	}
 	require.Equal(t, 2, lines(r.warnOf, listed, stranger))
-	require.Contains(t, log.String(), `packets do not count: peer="of unknown id" address=192.0.2.8:7001 why=odd`)
+	require.Contains(t, log.String(), `packets do not count: peer="of unknown id" address=192.0.2.8:7001 why="KeyFile 1"`)
 	require.Zero(t, lines(r.warnOfRefused, listed, stranger))
-	stranger.Refused = "other"
+	stranger.Refused = "they have come before"
+	require.Zero(t, lines(r.warnOfRefused, stranger), "not for long")
+	stranger.Refused = "they have another version of the wire format"
 	require.Equal(t, 1, lines(r.warnOfRefused, listed, stranger))
 	alive := listed
 	alive.Alive = true

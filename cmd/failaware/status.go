@@ -70,7 +70,7 @@ func writeStatus(w io.Writer, s *api.Status) error {
 		if m.Mismatch != "" {
 			t.Row("ignored", fmt.Sprintf("%s: %s", cli.Dash(m.Name), inFlags(m.Mismatch)))
 		} else if m.Refused != "" {
-			t.Row("ignored", fmt.Sprintf("%s: its packets do not count: %s", cmp.Or(m.Listed, m.Address), m.Refused))
+			t.Row("ignored", fmt.Sprintf("%s: its packets do not count: %s", cmp.Or(m.Listed, m.Address), inFlags(m.Refused)))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Counters)) {
