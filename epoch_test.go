@@ -2,8 +2,10 @@ package failaware
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -184,6 +186,44 @@ func TestAQuorumSystemIsForced(t *testing.T) {
 	require.ErrorIs(t, nodes[0].ForceQuorum(t.Context(), next, Set{}), epoch.ErrSystem)
 	require.NoError(t, nodes[0].ForceQuorum(t.Context(), next, timed.SetOf(2, 3)))
 	inEpoch(t, 2, "majority:1,4", rest)
+
+	require.NoError(t, nodes[3].Close())
+	var log lines
+	again := startNode(t, Config{ID: 4, Peers: []Peer{{1, nodes[0].Addr().String()}}, StateDir: t.TempDir(), JoinQuorum: true, Timing: LAN(),
+		LogHandler: slog.NewTextHandler(&log, nil)})
+	inEpoch(t, 2, "majority:1,4", []*Node{nodes[0], again})
+	eventually(t, "the loss of the state directory in the log", func() bool {
+		return strings.Contains(log.String(), "has a vote in this epoch, and its state directory was empty")
+	})
+}
+
+// A voter without the state that it must have had is told from one that begins with the group,
+// and from a newcomer.
+func TestALostStateDirectoryShows(t *testing.T) {
+	entered := func(epoch uint64, system string) event.Event {
+		return event.QuorumChange{Step: event.QuorumEntered, Epoch: epoch, System: system}
+	}
+	for name, c := range map[string]struct {
+		first  firstStart
+		events []event.Event
+		lost   int // the number of the event, from 1 on; 0: none
+	}{
+		"begins with the group":  {firstStart{1, false, true}, []event.Event{event.Ready{}, entered(2, before)}, 0},
+		"lost, and configured":   {firstStart{1, false, true}, []event.Event{entered(7, before), event.Ready{}, entered(8, before)}, 1},
+		"lost, and is to join":   {firstStart{1, true, true}, []event.Event{event.Ready{}, entered(1, before)}, 2},
+		"new, and voter later":   {firstStart{4, true, true}, []event.Event{entered(1, before), event.Ready{}, entered(2, after)}, 0},
+		"has its state":          {firstStart{1, true, false}, []event.Event{entered(7, before)}, 0},
+		"another step of change": {firstStart{1, true, true}, []event.Event{event.QuorumChange{Step: event.QuorumDecided, System: before}}, 0},
+	} {
+		lost := 0
+		for i, e := range c.events {
+			if c.first.lost(e) {
+				require.Zero(t, lost, name)
+				lost = i + 1
+			}
+		}
+		require.Equal(t, c.lost, lost, name)
+	}
 }
 
 func TestWhereAQuorumSystemStays(t *testing.T) {

@@ -283,7 +283,7 @@ func (n *Node) compareQuorum(s *epoch.State) {
 func (n *Node) run() {
 	go n.loop.Run()
 	go n.finish()
-	go n.logEvents()
+	go n.logEvents(n.firstStart())
 	go n.outputs.Watch(n.done, n.log)
 	n.askReferences()
 	if n.cfg.Transport == nil { // or there are no names, and the kernel's clock means nothing

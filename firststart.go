@@ -1,0 +1,35 @@
+package failaware
+
+import (
+	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/leader/quorum"
+)
+
+// firstStart watches the events of a node for a sign that its state directory was lost: it
+// began without state, and is a voter of an epoch that it learns from others. Who begins with
+// the group takes part in its first epoch, and a newcomer learns of an epoch in which it has
+// no vote yet. Within the first epoch nothing tells a lost directory from a new one.
+type firstStart struct {
+	id    NodeID
+	join  bool // it has no quorum system of its own
+	empty bool // there was no state, and no sign yet that there need not be
+}
+
+// lost reports whether an event is that sign.
+func (f *firstStart) lost(e event.Event) bool {
+	if _, ready := e.(event.Ready); ready && !f.join {
+		f.empty = false // it may have taken part in the first epoch
+	}
+	c, ok := e.(event.QuorumChange)
+	if !ok || c.Step != event.QuorumEntered || !f.empty {
+		return false
+	}
+	f.empty = false
+	s, err := quorum.Parse(c.System)
+	return err == nil && s.Members().Has(f.id)
+}
+
+// firstStart returns what is known of the state directory before the node runs.
+func (n *Node) firstStart() *firstStart {
+	return &firstStart{id: n.cfg.ID, join: n.cfg.JoinQuorum, empty: n.state.Incarnation() == 1}
+}
