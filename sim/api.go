@@ -23,23 +23,23 @@ func New(seed uint64, opt Options) (*World, error) {
 	return w, w.err()
 }
 
-// Run lets d of true time pass. It may go on beyond Options.Duration, where no
-// random faults strike. The error is the [*Violation] that ended the run, if one
-// did; the world does not go on after that. Handlers, timers and invariants must
-// not call it.
+// Run lets d of true time pass. It may run past Options.Duration, after which no
+// random fault strikes. The error is the [*Violation] that ended the run, if one
+// did; no more time passes after that. Handlers, timers and invariants must not
+// call it.
 func (w *World) Run(d time.Duration) error {
-	w.mayRun("Run")
-	w.advance(w.now + int64(mayLast(d)))
+	w.checkOutside("Run")
+	w.advance(w.now + int64(clampDuration(d)))
 	return w.err()
 }
 
-// RunUntil lets time pass until something is so, but at most d. It looks at the
-// beginning, and whenever something has happened. The error is the [*Violation]
-// that ended the run, or says that it did not come about in time. Handlers,
-// timers and invariants must not call it.
-func (w *World) RunUntil(d time.Duration, so func() bool) error {
-	w.mayRun("RunUntil")
-	for end := w.now + int64(mayLast(d)); w.failed == nil && !so(); {
+// RunUntil lets time pass until cond returns true, but at most d. It calls cond at the
+// beginning and after every event. The error is the [*Violation] that ended the run, or
+// says that cond did not become true in time. Handlers, timers and invariants must not
+// call it.
+func (w *World) RunUntil(d time.Duration, cond func() bool) error {
+	w.checkOutside("RunUntil")
+	for end := w.now + int64(clampDuration(d)); w.failed == nil && !cond(); {
 		if w.now >= end {
 			return fmt.Errorf("sim: seed %d: it did not come about within %v", w.seed, d)
 		}
@@ -65,11 +65,10 @@ func (w *World) err() error {
 // Inject lets a fault begin now; its At is ignored. From a handler or timer it
 // begins at the end of the turn: a process that injects its own crash still runs
 // to the end of its function, but its later requests have no effect.
-// The error names the obstacle: no world like this can have the fault, or it is held still
-// by a Heal, or is the [*Violation] that ended the run. Invariants must not call
-// it.
+// The error says that no world with these options can have the fault, or that a Heal is
+// under way, or is the [*Violation] that ended the run. Invariants must not call it.
 func (w *World) Inject(f fault.Fault) error {
-	w.may("Inject")
+	w.checkMutable("Inject")
 	f.At = w.Time()
 	if err := w.opt.fits(&f); err != nil {
 		return err
@@ -81,15 +80,14 @@ func (w *World) Inject(f fault.Fault) error {
 		return fmt.Errorf("sim: %s at %v: the world is held still", f.Kind, f.At)
 	}
 	w.faults = append(w.faults, f)
-	w.request(ask{kind: askFault, fault: int32(len(w.faults) - 1)})
+	w.submit(request{kind: requestFault, fault: int32(len(w.faults) - 1)})
 	return w.err()
 }
 
-// Mend ends all faults of links and processes that are under way; crashed
-// processes, rivals and broken clocks stay until their own end. Invariants must
-// not call it.
+// Mend ends all faults of links and processes that are under way. Crashes, rivals and
+// broken clocks last until their own end. Invariants must not call it.
 func (w *World) Mend() {
-	w.may("Mend")
+	w.checkMutable("Mend")
 	keep := w.running[:0:0]
 	for _, i := range w.running {
 		switch w.faults[i].Kind.Class() {
@@ -102,13 +100,13 @@ func (w *World) Mend() {
 	w.applyFaults()
 }
 
-// node returns the process with an id that is no rival.
+// node returns the first process with an id, not a rival.
 func (w *World) node(id timed.NodeID) *Node { return w.nodes[id-1] }
 
 // Time returns the true time since the start of the run. No node knows it.
 func (w *World) Time() time.Duration { return time.Duration(w.now - origin) }
 
-// UTC returns true time as the time servers of the world show it.
+// UTC returns the UTC of true time.
 func (w *World) UTC() clocksync.Time { return utc(w.now) }
 
 // Seed returns the seed of the world.
@@ -130,8 +128,8 @@ func (w *World) Sometimes(what string) {
 // Result returns the result of the run so far.
 func (w *World) Result() Result { return w.result() }
 
-// Nodes returns the nodes in the order of their ids, rivals after all others.
-// The slice is shared: it is not to be changed.
+// Nodes returns the nodes in the order of their ids, and then the rivals. The slice is
+// shared: callers must not change it.
 func (w *World) Nodes() []*Node { return w.nodes }
 
 // Node returns the node with an id. It panics if the world has none.
@@ -142,8 +140,8 @@ func (w *World) Node(id timed.NodeID) *Node {
 	return w.node(id)
 }
 
-// Leaders returns the nodes that lead now, by their own hardware clocks: one for
-// each logical partition that is led.
+// Leaders returns the nodes that lead now, by their own hardware clocks. Each logical
+// partition has at most one.
 func (w *World) Leaders() (s timed.Set) {
 	for _, n := range w.nodes {
 		if n.Leads() {

@@ -16,8 +16,8 @@ import (
 // test. The variables of Start are a process's memory.
 //
 // All of it runs in the goroutine that drives the world, one call at a time. A seed
-// gives the same run again only if the application uses no other clock, no other source
-// of randomness, and no order of a map.
+// gives the same run again only if the application uses no other clock and no other
+// source of randomness, and does not depend on the order of a map.
 //
 // A panic ends the run with a [Violation] named "panic", which has the seed and
 // the stack.
@@ -30,14 +30,14 @@ type App struct {
 	// MayReplace, if not nil, says whether the administrator of a world with Epochs may
 	// replace the quorum system now, at a global leader.
 	MayReplace func(*Node, quorum.System) bool
-	// MayForce, if not nil, has the administrator of a world with Epochs force a change, once,
-	// where the members that run are no quorum: if it returns true, at the node that runs.
-	// Forced is then told which members of which epoch were declared dead. They come back when all
-	// others are in the next one, those in wiped without their state directories.
+	// MayForce, if not nil, lets the administrator of a world with Epochs force a change at
+	// a node, once, while the running members are no quorum. Forced is then called with the
+	// epoch and the members declared dead in it. They start again when all others are in the
+	// next epoch, those in wiped without their state directories.
 	MayForce func(*Node) bool
 	Forced   func(epoch uint64, dead, wiped timed.Set)
-	// Says, if not nil, names a message in pictures and traces. A message without
-	// a name is drawn as those are that only say that their sender lives.
+	// Says, if not nil, names a message in pictures and traces. A message without a name
+	// is drawn like a keepalive.
 	Says func(payload []byte) string
 }
 
@@ -59,29 +59,28 @@ type Handlers struct {
 	Leader func(leads bool, follows timed.NodeID)
 	// Clock is called when the node follows another timeline of group time.
 	Clock func(clocksync.Reading)
-	// Peer is called when a node becomes alive, or is not heard any more.
+	// Peer is called when a node becomes alive, and when it is not heard any more.
 	Peer func(id timed.NodeID, alive bool)
 	// Deliver hands over a message.
 	Deliver func(Message)
 	// Broadcast has the handlers for the atomic broadcast.
 	Broadcast BroadcastHandlers
-	// Restarted is called when the platform gives up its incarnation with all that
-	// rests on it, because the machine slept or its clock cannot be trusted. The
-	// process and its timers go on in a new one.
+	// Restarted is called when the platform has replaced its incarnation, because the
+	// machine slept or its clock cannot be trusted. Leads, votes and views of the previous
+	// incarnation have ended. The process and its timers continue.
 	Restarted func(previous timed.BootID)
 	// Stop is called when the process has crashed, for the records of the test.
-	// Requests of the process have no effect from now on.
+	// Requests of the process have no effect any more.
 	Stop func()
 }
 
 // Message is a message from the process of another node. It may be lost, late, out of
-// order, and come several times. It never comes from an incarnation of the sender that
-// the receiver has not accepted. It may have been meant for an earlier process of the
-// node.
+// order, or delivered several times. It never comes from an incarnation that the receiver
+// has not accepted. The sender may have sent it to an earlier process of the node.
 type Message struct {
 	From    timed.Incarnation // of the sender, when it sent the message
-	Payload []byte            // shared with other receivers: not to be changed
-	Delay   datagram.Delay    // the time that it may have been on its way
+	Payload []byte            // shared with other receivers, which must not change it
+	Delay   datagram.Delay    // the bound of its delay
 }
 
 // Invariant is a promise of an application. Check is called after every event, and
@@ -95,9 +94,9 @@ type Invariant struct {
 
 // Limits of applications. An application that exceeds one panics.
 const (
-	MaxPayload = 1 << 20 // bytes of a message
-	MaxTimers  = 1 << 16 // running at once in a world
-	MaxAsks    = 1 << 14 // messages and other requests of one turn
+	MaxPayload  = 1 << 20 // bytes of a message
+	MaxTimers   = 1 << 16 // running at once in a world
+	MaxRequests = 1 << 14 // messages and other requests of one turn
 
 	// minTimer is the shortest time that a timer runs, so that a process whose
 	// timer starts itself anew cannot keep true time from passing.
@@ -108,15 +107,15 @@ const (
 type app struct {
 	App
 	phase phase
-	at    *Node // whose process is called, for the report of a panic
+	at    *Node // the node whose process is being called, for the report of a panic
 
-	news   []news // to be told
-	told   int
-	asks   []ask // to be done
-	done   int
-	timers []appTimer
-	free   []int32
-	lastID uint64 // of a timer
+	calls    []call // to be told
+	called   int
+	requests []request // to be done
+	granted  int
+	timers   []appTimer
+	free     []int32
+	lastID   uint64 // of a timer
 }
 
 // phase determines the requests that are allowed.
@@ -128,8 +127,8 @@ const (
 	checking              // invariants run; nothing may change
 )
 
-// told has the last arguments of the handlers View and Leader.
-type told struct {
+// reported has the last arguments of the handlers View and Leader.
+type reported struct {
 	view    *membership.View
 	fresh   bool
 	leads   bool

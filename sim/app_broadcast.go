@@ -36,17 +36,17 @@ type BroadcastHandlers struct {
 	Elsewhere func(class broadcast.Class, from, to uint64)
 }
 
-// casts keeps an effect for the application of the node whose turn it is.
-func (a *app) casts(n *Node, e *broadcast.Effect) {
+// noteBroadcast queues the calls of handlers for an effect of a node's broadcast.
+func (a *app) noteBroadcast(n *Node, e *broadcast.Effect) {
 	c := *e
 	c.Deliveries = slices.Clone(e.Deliveries)
 	for i := range c.Deliveries {
 		c.Deliveries[i].Payload = bytes.Clone(c.Deliveries[i].Payload)
 	}
-	a.news = append(a.news, news{n: n, life: n.lives, kind: newsCast, cast: &c})
+	a.calls = append(a.calls, call{n: n, life: n.lives, kind: callBroadcast, effect: &c})
 }
 
-func (h *BroadcastHandlers) hear(e *broadcast.Effect) {
+func (h *BroadcastHandlers) invoke(e *broadcast.Effect) {
 	switch e.Kind {
 	case broadcast.Deliver:
 		for i := range e.Deliveries {

@@ -102,7 +102,7 @@ func TestLimitsOfApplications(t *testing.T) {
 	require.PanicsWithValue(t, "sim: a payload of 1048577 bytes: at most 1048576", func() { n.Send(2, make([]byte, MaxPayload+1)) })
 
 	n.After(0, func() {
-		for range MaxAsks + 1 {
+		for range MaxRequests + 1 {
 			n.Send(2, nil)
 		}
 	})

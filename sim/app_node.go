@@ -37,8 +37,8 @@ func (n *Node) Order() (epoch uint64, q quorum.System) {
 	return o.Epoch, o.System
 }
 
-// Rate returns the error of the hardware clock's rate, in parts per billion; it is
-// positive for a fast clock. It is for tests: no process knows it.
+// Rate returns the error of the hardware clock's rate, in parts per billion, positive for
+// a fast clock. It is for tests: no process knows it.
 func (n *Node) Rate() int64 { return n.proc.Clock.Rate() }
 
 // Instant reads the hardware clock.
@@ -57,10 +57,9 @@ func (n *Node) LeadsUntil() timed.Instant {
 	return until
 }
 
-// Support returns the nodes that are bound to the node while it leads, itself
-// among them; it is empty if the node does not lead. The support sets of two
-// that lead at the same time never meet: a leader that more than half of the nodes
-// support is the only one of the whole network.
+// Support returns the nodes that are bound to the node while it leads, itself included;
+// it is empty if the node does not lead. The support sets of two simultaneous leaders are
+// disjoint, so that a leader with the support of a majority of all nodes is the only one.
 func (n *Node) Support() timed.Set {
 	if !n.Leads() {
 		return timed.Set{}
@@ -118,19 +117,18 @@ func (n *Node) Clock() clocksync.Reading {
 // Random returns a random number in [0, below), from the seed's stream for
 // applications. It panics if below < 1.
 func (n *Node) Random(below int64) int64 {
-	n.w.may("Random")
+	n.w.checkMutable("Random")
 	if below < 1 {
 		panic(fmt.Sprintf("sim: Random(%d): must be at least 1", below))
 	}
 	return n.w.apps.Below(below)
 }
 
-// Send sends a message to the process of another node, over the links and with
-// the faults that the platform's own packets have. The payload is copied. From a
-// handler or timer it leaves at the end of the turn; from a process that is
-// stopped, when that ends. A message from a process that is down, to the node itself,
-// or to an id that the world does not have, is lost. Payloads above
-// [MaxPayload] panic.
+// Send sends a message to the process of another node, over the links and with the faults
+// of the platform's own packets. It copies the payload. The message leaves at the end of
+// the turn, or when a stopped process runs again. It is lost if the process is down, or if
+// to is the node itself or no node of the world. Send panics if the payload is longer than
+// [MaxPayload].
 func (n *Node) Send(to timed.NodeID, payload []byte) { n.send(to, to, payload) }
 
 // SendAll sends a message to the processes of all other nodes, as [Node.Send]
@@ -138,28 +136,28 @@ func (n *Node) Send(to timed.NodeID, payload []byte) { n.send(to, to, payload) }
 func (n *Node) SendAll(payload []byte) { n.send(1, timed.NodeID(n.w.opt.Nodes), payload) }
 
 func (n *Node) send(from, to timed.NodeID, payload []byte) {
-	n.w.may("Send")
+	n.w.checkMutable("Send")
 	if len(payload) > MaxPayload {
 		panic(fmt.Sprintf("sim: a payload of %d bytes: at most %d", len(payload), MaxPayload))
 	}
 	if !n.proc.Up {
 		return
 	}
-	payload = append([]byte{}, payload...)
+	payload = append([]byte{}, payload...) // not nil: nil is no message
 	for id := int(from); id <= int(to); id++ {
 		if id >= 1 && id <= n.w.opt.Nodes && id != int(n.proc.ID) {
-			n.w.request(ask{n: n, life: n.lives, kind: askSend, to: timed.NodeID(id), payload: payload})
+			n.w.submit(request{n: n, life: n.lives, kind: requestSend, to: timed.NodeID(id), payload: payload})
 		}
 	}
 }
 
-// Resign has the node give up its lead, from a handler or timer at the end of the
-// turn; it reports whether the node led.
+// Resign makes the node give up its lead at the end of the turn. It reports whether the
+// node led.
 func (n *Node) Resign() bool {
-	n.w.may("Resign")
+	n.w.checkMutable("Resign")
 	led := n.Leads() && n.stalledUntil <= n.w.now
 	if led {
-		n.w.request(ask{n: n, life: n.lives, kind: askResign})
+		n.w.submit(request{n: n, life: n.lives, kind: requestResign})
 	}
 	return led
 }

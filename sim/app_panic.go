@@ -8,9 +8,8 @@ import (
 // panicCheck is the name of a violation that is a panic.
 const panicCheck = "panic"
 
-// caught makes a panic a violation: without the seed it would be of little use.
-// It is to be deferred.
-func (w *World) caught() {
+// recoverPanic makes a panic a violation, which has the seed. Callers defer it.
+func (w *World) recoverPanic() {
 	r := recover()
 	if r == nil {
 		return

@@ -20,7 +20,7 @@ func (t Timer) Stop() bool {
 	if t.w == nil {
 		return false
 	}
-	t.w.may("Timer.Stop")
+	t.w.checkMutable("Timer.Stop")
 	if t.w.app.timers[t.i].id != t.id {
 		return false
 	}
@@ -28,12 +28,12 @@ func (t Timer) Stop() bool {
 	return true
 }
 
-// After calls do in the process's turn after d on the node's hardware clock, or
-// somewhat later, as processes are: later still when the process is stopped at
-// that time, and never when it crashes before. A d below a microsecond counts as
-// one. If the process is down, nothing happens and the timer is zero.
+// After calls do in a turn of the process, d later on the node's hardware clock or up to
+// a scheduling delay after that. A stopped process calls it when it runs again, and a
+// crashed one never. A d below a microsecond counts as one. If the process is down, After
+// does nothing and returns the zero Timer.
 func (n *Node) After(d time.Duration, do func()) Timer {
-	n.w.may("After")
+	n.w.checkMutable("After")
 	if !n.proc.Up {
 		return Timer{}
 	}
@@ -44,7 +44,7 @@ type appTimer struct {
 	id   uint64 // 0: free
 	n    *Node
 	due  timed.Instant
-	when int64 // true time of the event that is to fire it; other events are void
+	when int64 // true time of the event that fires it; its other events are void
 	do   func()
 }
 
@@ -59,7 +59,7 @@ func (n *Node) after(d time.Duration, do func()) Timer {
 		a.timers, i = append(a.timers, appTimer{}), int32(len(a.timers))
 	}
 	a.lastID++
-	a.timers[i] = appTimer{id: a.lastID, n: n, due: n.Instant().Add(max(mayLast(d), minTimer)), do: do}
+	a.timers[i] = appTimer{id: a.lastID, n: n, due: n.Instant().Add(max(clampDuration(d), minTimer)), do: do}
 	n.w.armTimer(i)
 	return Timer{n.w, i, a.lastID}
 }
@@ -68,24 +68,24 @@ func (n *Node) after(d time.Duration, do func()) Timer {
 func (w *World) armTimer(i int32) {
 	t := &w.app.timers[i]
 	at := max(w.now, t.n.stalledUntil, t.n.proc.Clock.When(t.due))
-	if at < hardware.Forever { // else the clock stands still, and its next bend arms the timer anew
+	if at < hardware.Forever { // else the clock stands still, and its next bend arms the timer again
 		at += w.lateness(t.n)
-		w.schedule(at, timer, t.n.proc.Index, i)
+		w.schedule(at, eventTimer, t.n.proc.Index, i)
 	}
 	t.when = at
 }
 
-// lateness draws how late an application acts: from its own stream, so that one
-// that only listens leaves the run as it is without it.
+// lateness draws how late an application acts. It has its own stream: an application that
+// only listens does not change the run.
 func (w *World) lateness(n *Node) int64 {
 	return w.apps.Below(int64(w.opt.Timing.SchedulingDelay)/20+1) + w.apps.Below(n.slow+1)
 }
 
-// fire lets a timer run, if it is due.
+// fire queues the call of a timer, if it is due.
 func (w *World) fire(e event) {
 	t := &w.app.timers[e.arg]
 	if t.id == 0 || t.n.proc.Index != e.node() || t.when != e.at {
-		return // it was stopped, or armed anew
+		return // it was stopped, or armed again
 	}
 	n := t.n
 	if n.stalledUntil > w.now {
@@ -95,16 +95,16 @@ func (w *World) fire(e event) {
 	if n.proc.Upset && w.opt.Bare {
 		w.reincarnate(n)
 	}
-	if n.proc.Upset { // the platform notices first that the machine slept, when it gets to run
+	if n.proc.Upset { // the platform runs first, and notices that the machine slept
 		t.when = w.now + int64(minTimer) + w.lateness(n)
-		w.schedule(t.when, timer, n.proc.Index, e.arg)
+		w.schedule(t.when, eventTimer, n.proc.Index, e.arg)
 		return
 	}
 	if n.tick(w.now) < t.due { // the clock was bent
 		w.armTimer(e.arg)
 		return
 	}
-	w.app.news = append(w.app.news, news{n: n, life: n.lives, kind: newsTimer, do: t.do})
+	w.app.calls = append(w.app.calls, call{n: n, life: n.lives, kind: callTimer, do: t.do})
 	w.app.release(e.arg)
 }
 
@@ -122,7 +122,8 @@ func (a *app) stopTimers(n *Node) {
 	}
 }
 
-// rearmTimers takes a change of a node's clock, or the end of its stall.
+// rearmTimers arms the timers of a node again, after a change of its clock or the end of
+// its stall.
 func (w *World) rearmTimers(n *Node) {
 	for i := range w.app.timers {
 		if w.app.timers[i].n == n {

@@ -14,127 +14,127 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// news is a call of a handler that is due.
-type news struct {
-	n    *Node
-	life uint64 // of the process; 0: whichever runs
-	kind newsKind
-	peer timed.NodeID
-	boot timed.BootID
-	view *membership.View
-	do   func()
-	msg  Message
-	cast *broadcast.Effect
+// call is a pending call of a handler.
+type call struct {
+	n      *Node
+	life   uint64 // of the process; 0: any
+	kind   callKind
+	peer   timed.NodeID
+	boot   timed.BootID
+	view   *membership.View
+	do     func()
+	msg    Message
+	effect *broadcast.Effect
 }
 
-type newsKind uint8
+type callKind uint8
 
 const (
-	newsStart newsKind = iota + 1
-	newsStop
-	newsTimer
-	newsMessage
-	newsInstalled
-	newsFresh
-	newsStale
-	newsElected
-	newsLost
-	newsFollows
-	newsClock
-	newsAlive
-	newsSilent
-	newsRestarted
-	newsCast
+	callStart callKind = iota + 1
+	callStop
+	callTimer
+	callMessage
+	callInstalled
+	callFresh
+	callStale
+	callElected
+	callLost
+	callFollows
+	callClock
+	callAlive
+	callSilent
+	callRestarted
+	callBroadcast
 )
 
-// newsOf maps the platform's events to calls of handlers; 0: none.
-var newsOf = [256]newsKind{
-	stack.EventViewInstalled: newsInstalled, stack.EventViewFresh: newsFresh, stack.EventViewStale: newsStale,
-	stack.EventElected: newsElected, stack.EventLeadLost: newsLost, stack.EventFollowing: newsFollows,
-	stack.EventClockAdopted: newsClock, stack.EventClockStepped: newsClock,
-	stack.EventPeerAlive: newsAlive, stack.EventPeerSilent: newsSilent,
+// callOf maps the platform's events to calls of handlers; 0: none.
+var callOf = [256]callKind{
+	stack.EventViewInstalled: callInstalled, stack.EventViewFresh: callFresh, stack.EventViewStale: callStale,
+	stack.EventElected: callElected, stack.EventLeadLost: callLost, stack.EventFollowing: callFollows,
+	stack.EventClockAdopted: callClock, stack.EventClockStepped: callClock,
+	stack.EventPeerAlive: callAlive, stack.EventPeerSilent: callSilent,
 }
 
-// ask is a request of a process or the test.
-type ask struct {
+// request is a request of a process or the test.
+type request struct {
 	n       *Node
 	life    uint64
-	kind    askKind
+	kind    requestKind
 	to      timed.NodeID
 	payload []byte
 	fault   int32
 }
 
-type askKind uint8
+type requestKind uint8
 
 const (
-	askSend askKind = iota
-	askResign
-	askFault
+	requestSend requestKind = iota
+	requestResign
+	requestFault
 )
 
 func (a *app) started(n *Node) {
 	n.lives++
-	n.told = told{}
+	n.reported = reported{}
 	if a.Start != nil {
-		a.news = append(a.news, news{n: n, life: n.lives, kind: newsStart})
+		a.calls = append(a.calls, call{n: n, life: n.lives, kind: callStart})
 	}
 }
 
 func (a *app) crashed(n *Node) {
 	if stop := n.handlers.Stop; stop != nil {
-		a.news = append(a.news, news{n: n, kind: newsStop, do: stop})
+		a.calls = append(a.calls, call{n: n, kind: callStop, do: stop})
 	}
 	n.handlers = Handlers{}
-	n.lives++ // pending news and requests are void
+	n.lives++ // its pending calls and requests are void
 	a.stopTimers(n)
 }
 
-// holds notes that a process waits to begin another incarnation. What its broadcast has
-// just handed over is still told.
-func (a *app) holds(n *Node) {
+// holdBack notes that a process waits to begin another incarnation. The pending calls of
+// its broadcast handlers are still made.
+func (a *app) holdBack(n *Node) {
 	h := n.handlers
-	for i := a.told; i < len(a.news); i++ {
-		if x := &a.news[i]; x.n == n && x.kind == newsCast && x.life == n.lives {
-			cast := x.cast
-			*x = news{n: n, kind: newsStop, do: func() { h.Broadcast.hear(cast) }}
+	for i := a.called; i < len(a.calls); i++ {
+		if x := &a.calls[i]; x.n == n && x.kind == callBroadcast && x.life == n.lives {
+			cast := x.effect
+			*x = call{n: n, kind: callStop, do: func() { h.Broadcast.invoke(cast) }}
 		}
 	}
 	a.crashed(n)
 }
 
-// hears notes an event of the platform.
-func (a *app) hears(n *Node, e *stack.Event) {
-	if kind := newsOf[e.Kind]; kind != 0 {
-		a.news = append(a.news, news{n: n, life: n.lives, kind: kind, peer: e.Peer, view: e.View})
+// noteEvent queues the call of a handler for an event of the platform.
+func (a *app) noteEvent(n *Node, e *stack.Event) {
+	if kind := callOf[e.Kind]; kind != 0 {
+		a.calls = append(a.calls, call{n: n, life: n.lives, kind: kind, peer: e.Peer, view: e.View})
 	}
 }
 
 func (a *app) restarted(n *Node, previous timed.BootID) {
 	if a.Start != nil {
-		a.news = append(a.news, news{n: n, life: n.lives, kind: newsRestarted, boot: previous})
+		a.calls = append(a.calls, call{n: n, life: n.lives, kind: callRestarted, boot: previous})
 	}
 }
 
-// arrived notes a message, if its packet counts. Its payload is part of the run's hash,
-// which thus shows whether an application is deterministic.
-func (w *World) arrived(n *Node, f *flight) {
+// noteMessage queues the delivery of a message if its packet counts. The payload is part
+// of the run's hash, which so shows whether the application is deterministic.
+func (w *World) noteMessage(n *Node, f *flight) {
 	w.mixPayload(f)
 	kind, delay := n.proc.Stack.LastPacket()
 	if f.from != nobody && (kind == datagram.Delivered || kind == datagram.Accepted) {
-		w.hands(n, f, delay)
+		w.queueMessage(n, f, delay)
 	}
 }
 
-// hear notes a message that came without a packet of the platform.
-func (w *World) hear(n *Node, f *flight) {
+// noteBareMessage queues the delivery of a message without a packet of the platform.
+func (w *World) noteBareMessage(n *Node, f *flight) {
 	w.mixPayload(f)
-	w.hands(n, f, datagram.Delay{Bound: datagram.Unknown})
+	w.queueMessage(n, f, datagram.Delay{Bound: datagram.Unknown})
 }
 
-func (w *World) hands(n *Node, f *flight, d datagram.Delay) {
+func (w *World) queueMessage(n *Node, f *flight, d datagram.Delay) {
 	from := timed.Incarnation{Node: f.packet.Header.Source, Boot: f.packet.Header.Boot}
-	w.app.news = append(w.app.news, news{n: n, life: n.lives, kind: newsMessage, msg: Message{from, f.payload, d}})
+	w.app.calls = append(w.app.calls, call{n: n, life: n.lives, kind: callMessage, msg: Message{from, f.payload, d}})
 }
 
 func (w *World) mixPayload(f *flight) {
@@ -145,28 +145,28 @@ func (w *World) mixPayload(f *flight) {
 	w.mix(uint64(h))
 }
 
-// endEvent calls handlers and grants requests until there are no more of either, and then
-// checks the invariants. Every event ends with it.
+// endEvent calls handlers and grants requests until none is pending, and then checks the
+// invariants. Every event ends with it.
 func (w *World) endEvent() {
 	a := &w.app
-	if a.phase != outside || len(a.news)+len(a.asks)+len(a.Invariants) == 0 {
+	if a.phase != outside || len(a.calls)+len(a.requests)+len(a.Invariants) == 0 {
 		return
 	}
 	a.phase = turning
-	for a.told < len(a.news) || a.done < len(a.asks) {
-		if a.told < len(a.news) {
-			x := a.news[a.told]
-			a.told++
-			x.tell(a)
+	for a.called < len(a.calls) || a.granted < len(a.requests) {
+		if a.called < len(a.calls) {
+			x := a.calls[a.called]
+			a.called++
+			x.invoke(a)
 			continue
 		}
-		x := a.asks[a.done]
-		a.done++
+		x := a.requests[a.granted]
+		a.granted++
 		w.grant(&x)
 	}
-	clear(a.news) // release their memory
-	clear(a.asks)
-	a.news, a.asks, a.told, a.done = a.news[:0], a.asks[:0], 0, 0
+	clear(a.calls) // release their memory
+	clear(a.requests)
+	a.calls, a.requests, a.called, a.granted = a.calls[:0], a.requests[:0], 0, 0
 	a.phase = checking
 	a.at = nil
 	for i := range a.Invariants {
@@ -185,7 +185,7 @@ func (w *World) endEvent() {
 	a.phase = outside
 }
 
-func (x *news) tell(a *app) {
+func (x *call) invoke(a *app) {
 	n := x.n
 	if x.life != 0 && x.life != n.lives {
 		return // it has crashed since
@@ -193,62 +193,62 @@ func (x *news) tell(a *app) {
 	a.at = n
 	h := &n.handlers
 	switch x.kind {
-	case newsStart:
+	case callStart:
 		n.handlers = a.Start(n)
-	case newsStop, newsTimer:
+	case callStop, callTimer:
 		x.do()
-	case newsMessage:
+	case callMessage:
 		if h.Deliver != nil {
 			h.Deliver(x.msg)
 		}
-	case newsInstalled, newsFresh, newsStale:
+	case callInstalled, callFresh, callStale:
 		v, fresh := n.View()
-		n.tellView(x.view, fresh && v == x.view && x.kind != newsStale)
-	case newsElected, newsLost:
-		n.tellLeader(x.kind == newsElected && n.Leads(), n.Follows())
-	case newsFollows:
-		n.tellLeader(n.Leads(), x.peer)
-	case newsClock:
+		n.reportView(x.view, fresh && v == x.view && x.kind != callStale)
+	case callElected, callLost:
+		n.reportLeader(x.kind == callElected && n.Leads(), n.Follows())
+	case callFollows:
+		n.reportLeader(n.Leads(), x.peer)
+	case callClock:
 		if h.Clock != nil {
 			h.Clock(n.Clock())
 		}
-	case newsAlive, newsSilent:
+	case callAlive, callSilent:
 		if h.Peer != nil {
-			h.Peer(x.peer, x.kind == newsAlive)
+			h.Peer(x.peer, x.kind == callAlive)
 		}
-	case newsCast:
-		h.Broadcast.hear(x.cast)
-	case newsRestarted:
+	case callBroadcast:
+		h.Broadcast.invoke(x.effect)
+	case callRestarted:
 		if h.Restarted != nil {
 			h.Restarted(x.boot)
 		}
 	}
 }
 
-func (n *Node) tellView(v *membership.View, fresh bool) {
-	if v == n.told.view && fresh == n.told.fresh {
+func (n *Node) reportView(v *membership.View, fresh bool) {
+	if v == n.reported.view && fresh == n.reported.fresh {
 		return
 	}
-	n.told.view, n.told.fresh = v, fresh
+	n.reported.view, n.reported.fresh = v, fresh
 	if h := n.handlers.View; h != nil {
 		h(v, fresh)
 	}
 }
 
-func (n *Node) tellLeader(leads bool, follows timed.NodeID) {
-	if leads == n.told.leads && follows == n.told.follows {
+func (n *Node) reportLeader(leads bool, follows timed.NodeID) {
+	if leads == n.reported.leads && follows == n.reported.follows {
 		return
 	}
-	n.told.leads, n.told.follows = leads, follows
+	n.reported.leads, n.reported.follows = leads, follows
 	if h := n.handlers.Leader; h != nil {
 		h(leads, follows)
 	}
 }
 
 // grant fulfills a request.
-func (w *World) grant(x *ask) {
+func (w *World) grant(x *request) {
 	n := x.n
-	if x.kind == askFault {
+	if x.kind == requestFault {
 		w.beginFault(x.fault)
 		return
 	}
@@ -256,66 +256,65 @@ func (w *World) grant(x *ask) {
 		return // it crashed in the meantime
 	}
 	switch {
-	case x.kind == askResign:
+	case x.kind == requestResign:
 		w.resign(n)
-	case n.stalledUntil > w.now: // it was stopped before it came to that
+	case n.stalledUntil > w.now: // it was stopped in the same turn
 		y := *x
-		n.after(0, func() { w.app.ask(y) })
+		n.after(0, func() { w.app.enqueue(y) })
 	case !n.proc.Upset && w.readWaiting(n) && x.life == n.lives:
-		w.say(n, x.to, x.payload)
+		w.sendMessage(n, x.to, x.payload)
 	}
 }
 
-// say sends a bare packet that carries an application's message.
-func (w *World) say(n *Node, to timed.NodeID, payload []byte) {
+// sendMessage sends a bare packet that carries an application's message.
+func (w *World) sendMessage(n *Node, to timed.NodeID, payload []byte) {
 	if w.opt.Bare {
-		w.sayBare(n, to, payload)
+		w.sendBareMessage(n, to, payload)
 		return
 	}
 	now := n.tick(w.now)
 	out := n.proc.Stack.SendKeepalive(now, to, w.out[:0])
-	w.cargo, w.cargoTo = payload, to
-	w.after(n, now, out)
-	w.cargo = nil
+	w.payload, w.payloadTo = payload, to
+	w.finishTurn(n, now, out)
+	w.payload = nil
 }
 
-func (a *app) ask(x ask) {
-	if len(a.asks)-a.done >= MaxAsks {
-		panic(fmt.Sprintf("sim: more than %d requests in one turn", MaxAsks))
+func (a *app) enqueue(x request) {
+	if len(a.requests)-a.granted >= MaxRequests {
+		panic(fmt.Sprintf("sim: more than %d requests in one turn", MaxRequests))
 	}
-	a.asks = append(a.asks, x)
+	a.requests = append(a.requests, x)
 }
 
-// may panics when the world is not to be changed: from an invariant.
-func (w *World) may(what string) {
+// checkMutable panics while invariants run, which must not change the world.
+func (w *World) checkMutable(what string) {
 	if w.app.phase == checking {
 		panic("sim: " + what + " from an invariant, which must not change the world")
 	}
 }
 
-// mayRun panics when the world is being run already.
-func (w *World) mayRun(what string) {
-	if w.may(what); w.app.phase != outside {
+// checkOutside panics if the world is already running.
+func (w *World) checkOutside(what string) {
+	if w.checkMutable(what); w.app.phase != outside {
 		panic("sim: " + what + " from inside of the world: time passes by itself")
 	}
 }
 
-// request fulfills a request, unless the turn under way will do so. It serves calls
-// that may come from the test itself.
-func (w *World) request(x ask) {
+// submit queues a request. The turn under way grants it; outside of turns submit does.
+func (w *World) submit(x request) {
 	if w.failed != nil {
 		return
 	}
-	w.app.ask(x)
+	w.app.enqueue(x)
 	if w.app.phase == outside {
-		defer w.caught()
+		defer w.recoverPanic()
 		w.endEvent()
 	}
 }
 
 // begin starts the application.
 func (w *World) begin() {
-	defer w.caught()
+	defer w.recoverPanic()
 	if w.opt.App != nil {
 		w.app.App = w.opt.App(w)
 	}
@@ -330,14 +329,14 @@ func (w *World) begin() {
 	w.endEvent()
 }
 
-// advance performs what happens up to true time t. A panic, which is almost
-// always the application's, ends the run as a violation.
+// advance runs the world up to true time t. A panic, almost always the application's,
+// ends the run as a violation.
 func (w *World) advance(t int64) {
 	if w.failed == nil {
-		defer w.caught()
+		defer w.recoverPanic()
 		w.runUntil(t)
 	}
 }
 
-// mayLast bounds a requested time, so that no sum overflows.
-func mayLast(d time.Duration) time.Duration { return min(max(d, 0), fault.MaxDuration) }
+// clampDuration bounds a duration of the caller, so that no sum overflows.
+func clampDuration(d time.Duration) time.Duration { return min(max(d, 0), fault.MaxDuration) }

@@ -12,11 +12,11 @@ import (
 )
 
 // A bare world has the links, clocks, processes and faults of any other, but no
-// platform: only the application runs on its nodes. So another algorithm can be compared
-// with the platform's, under the same conditions.
+// platform: only the application runs on its nodes. It compares other algorithms with
+// the platform's under the same conditions.
 
-// deliverBare hands an application's message to its process, from any incarnation of
-// the sender: no platform accepts incarnations here.
+// deliverBare delivers an application's message from any incarnation of the sender: no
+// platform accepts incarnations here.
 func (w *World) deliverBare(n *Node, slot int32) {
 	f := w.slots[slot]
 	w.events++
@@ -29,13 +29,13 @@ func (w *World) deliverBare(n *Node, slot int32) {
 		w.recordMessage(f, n.proc.Index, w.Time(), w.now-f.sent <= int64(w.opt.Timing.FastThreshold))
 	}
 	if f.from != nobody {
-		w.hear(n, f)
+		w.noteBareMessage(n, f)
 	}
 	w.drop(slot)
 }
 
-// sayBare puts an application's message on its link, in a packet of its own.
-func (w *World) sayBare(n *Node, to timed.NodeID, payload []byte) {
+// sendBareMessage sends an application's message in a packet of its own.
+func (w *World) sendBareMessage(n *Node, to timed.NodeID, payload []byte) {
 	slot := w.take()
 	f := w.slots[slot]
 	f.packet.Frames = 0
@@ -45,9 +45,9 @@ func (w *World) sayBare(n *Node, to timed.NodeID, payload []byte) {
 		w.drop(slot)
 		return
 	}
-	w.cargo, w.cargoTo = payload, to
+	w.payload, w.payloadTo = payload, to
 	w.send(n, &stack.Effect{Kind: stack.Send, Peer: to}, slot)
-	w.cargo = nil
+	w.payload = nil
 }
 
 // hasStack reports whether the platform runs on the node.
@@ -63,18 +63,16 @@ func (n *Node) When(h timed.Instant) time.Duration {
 	return time.Duration(t - origin)
 }
 
-// Connected reports whether two nodes can be counted on to communicate now, as
-// far as the faults under way tell: both processes run, act in time, and neither
-// direction of their link loses, damages or delays anything beyond δ. A node is
-// connected with itself while it runs in time.
+// Connected reports whether two nodes can communicate in time under the present faults:
+// both processes run and act in time, and neither direction of their link loses, damages
+// or delays anything beyond δ. A node is connected with itself while it acts in time.
 func (w *World) Connected(p, q timed.NodeID) bool {
 	a, b := w.Node(p), w.Node(q)
 	return w.timely(a) && w.timely(b) && (a == b || w.prompt(a, b) && w.prompt(b, a))
 }
 
 // Changes counts the events that may connect or disconnect nodes: the beginnings and
-// ends of faults, and the starts and ends of processes. Only the end of a stall does not
-// count.
+// ends of faults, except the ends of stalls, and the starts and ends of processes.
 func (w *World) Changes() uint64 { return w.changes }
 
 // Counters returns the counters of the run so far.
@@ -85,11 +83,11 @@ func (w *World) Counters() Counters {
 }
 
 // Faults returns the faults of the world, planned and injected ones. The slice is
-// shared: it is not to be changed.
+// shared: callers must not change it.
 func (w *World) Faults() []fault.Fault { return w.faults }
 
-// Disconnected reports whether nothing that either of two nodes sends to the other
-// now arrives, or arrives within a time: 0 stands for no time at all.
+// Disconnected reports whether no message sent now between two nodes, in either
+// direction, can arrive within a time. Zero means no limit: none can arrive at all.
 func (w *World) Disconnected(p, q timed.NodeID, within time.Duration) bool {
 	a, b := w.Node(p), w.Node(q)
 	return a != b && (!a.proc.Up || !b.proc.Up || w.severed(a, b, within) && w.severed(b, a, within))

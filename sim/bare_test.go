@@ -63,7 +63,7 @@ func TestBareWorldHasNoPlatform(t *testing.T) {
 // flying counts the messages that are on their way.
 func (w *World) flying() (n int) {
 	for i := range w.queue.heap {
-		if w.queue.heap[i].kind() == deliver {
+		if w.queue.heap[i].kind() == eventDeliver {
 			n++
 		}
 	}

@@ -6,17 +6,16 @@ import (
 	"github.com/failaware/failaware/broadcast"
 )
 
-// borrowed is a payload that was lent to an application. As with a node of the
-// library, it is borrowed from its delivery until the application takes more, and
-// a slow one has it for long.
+// borrowed is a payload lent to an application, as by a node of the library: from its
+// delivery until the application takes the next deliveries.
 type borrowed struct {
 	id      broadcast.ID
 	loan    broadcast.Loan
 	payload []byte
 }
 
-// giveBack lets an application give back the payloads that it took last, and take those
-// that wait for it. A payload must not have changed meanwhile.
+// giveBack gives back the payloads that an application took last, and lends it those that
+// wait. It checks that no payload changed meanwhile.
 func (w *World) giveBack(n *Node) {
 	for i := range n.borrowed {
 		b := &n.borrowed[i]

@@ -15,21 +15,21 @@ import (
 // run at the moment.
 var ErrNotRunning = errors.New("sim: the process does not run")
 
-// casting is the state of a world for the broadcast of its nodes.
-type casting struct {
+// broadcastState is the part of a world's state that serves the broadcast.
+type broadcastState struct {
 	traffic *fault.Traffic
 	check   *check.Broadcasts
-	voices  []random.Stream // of the nodes' random messages
+	streams []random.Stream // of the nodes' random messages
 	payload []byte          // of the message that is being broadcast
 	walls   random.Stream   // of the errors of wall clocks
 }
 
-func (w *World) newCasting(t *fault.Traffic) *casting {
-	return &casting{traffic: t, check: w.check.FollowBroadcast(t, w.opt.Duration), walls: random.New(w.seed, random.Walls)}
+func (w *World) newBroadcastState(t *fault.Traffic) *broadcastState {
+	return &broadcastState{traffic: t, check: w.check.FollowBroadcast(t, w.opt.Duration), walls: random.New(w.seed, random.Walls)}
 }
 
-// configure gives a node that starts its broadcast.
-func (k *casting) configure(n *Node, c *stack.Config) {
+// configure configures the broadcast of a starting node.
+func (k *broadcastState) configure(n *Node, c *stack.Config) {
 	cfg := k.traffic.Config
 	c.Ordered = n.ordered
 	c.Broadcast = &cfg
@@ -37,14 +37,14 @@ func (k *casting) configure(n *Node, c *stack.Config) {
 }
 
 // started prepares a new incarnation.
-func (k *casting) started(n *Node) {
+func (k *broadcastState) started(n *Node) {
 	n.owedBytes, n.owedCount, n.owedViews = 0, 0, 0
 	n.owed, n.borrowed, n.slabs = nil, nil, [2]slab{} // with the memory of the process
 	k.check.Started(n.Incarnation(), n.proc.Stack)
 }
 
-// casts performs an effect of a node's broadcast.
-func (w *World) casts(n *Node, e *broadcast.Effect) {
+// performBroadcast performs an effect of a node's broadcast.
+func (w *World) performBroadcast(n *Node, e *broadcast.Effect) {
 	c, inc := w.cast.check, n.Incarnation()
 	switch e.Kind {
 	case broadcast.Deliver:
@@ -75,12 +75,12 @@ func (w *World) casts(n *Node, e *broadcast.Effect) {
 		c.Elsewhere(inc, e.Class, e.From, e.Through)
 	}
 	if w.app.Start != nil {
-		w.app.casts(n, e)
+		w.app.noteBroadcast(n, e)
 	}
 }
 
-// consume lets a node's application take the deliveries that wait for it, and give back
-// the earlier ones.
+// consume lets a node's application take the waiting deliveries and give back the earlier
+// ones.
 func (w *World) consume(n *Node) {
 	if n.owedCount > 0 && n.proc.Up {
 		w.giveBack(n)
@@ -89,7 +89,7 @@ func (w *World) consume(n *Node) {
 	}
 }
 
-// consumeAgain lets an application take its deliveries again.
+// consumeAgain ends the fault SlowConsumer at a node.
 func (w *World) consumeAgain(n *Node) {
 	n.slowConsumer = false
 	w.consume(n)
@@ -98,17 +98,17 @@ func (w *World) consumeAgain(n *Node) {
 	}
 }
 
-// voiced gives a process its random messages.
-func (w *World) voiced(n *Node) {
+// startTraffic starts the random messages of a process.
+func (w *World) startTraffic(n *Node) {
 	k := w.cast
-	k.voices = append(k.voices, random.New(w.seed, random.Traffic+uint64(n.proc.Index+1)<<8))
-	w.talkSoon(n)
+	k.streams = append(k.streams, random.New(w.seed, random.Traffic+uint64(n.proc.Index+1)<<8))
+	w.scheduleTraffic(n)
 }
 
-// talkSoon schedules a node's next random messages.
-func (w *World) talkSoon(n *Node) {
+// scheduleTraffic schedules the next random messages of a node.
+func (w *World) scheduleTraffic(n *Node) {
 	if k := w.cast; k.traffic.Rate > 0 {
-		w.schedule(w.now+k.traffic.Gap(k.voices[n.proc.Index]), talk, n.proc.Index, 0)
+		w.schedule(w.now+k.traffic.Gap(k.streams[n.proc.Index]), eventTraffic, n.proc.Index, 0)
 	}
 }
 
@@ -116,20 +116,20 @@ func (w *World) talkSoon(n *Node) {
 // without a burst.
 const mostAtOnce = 3
 
-// talk lets a node broadcast random messages.
-func (w *World) talk(e event) {
+// sendTraffic lets a node broadcast random messages.
+func (w *World) sendTraffic(e event) {
 	n := w.nodes[e.node()]
-	w.talkSoon(n)
-	w.broadcastRandom(n, int(w.cast.voices[n.proc.Index].Between(1, mostAtOnce)))
+	w.scheduleTraffic(n)
+	w.broadcastRandom(n, int(w.cast.streams[n.proc.Index].Between(1, mostAtOnce)))
 }
 
-// broadcastRandom has a node broadcast so many random messages in one turn. They are
-// drawn even if the node does not run: later draws do not depend on it.
+// broadcastRandom broadcasts count random messages in one turn of a node. It draws them
+// even if the node does not run, so that later draws do not depend on it.
 func (w *World) broadcastRandom(n *Node, count int) {
 	k := w.cast
-	ready := !(w.stable && k.traffic.Hush) && w.attends(n)
+	ready := !(w.stable && k.traffic.Hush) && w.catchUp(n)
 	for range count {
-		opt, size := k.traffic.Message(k.voices[n.proc.Index])
+		opt, size := k.traffic.Message(k.streams[n.proc.Index])
 		if ready {
 			k.payload = fault.AppendPayload(k.payload[:0], n.proc.Boot, uint64(k.check.Count), size)
 			_, _ = w.broadcast(n, k.payload, opt) // a window that is full is no fault
@@ -140,10 +140,10 @@ func (w *World) broadcastRandom(n *Node, count int) {
 	}
 }
 
-// attends lets a process handle the packets that wait and its due timers before a new task,
-// as the loop of a node does. If no timer is due, the caller takes the turn, which reads no
-// packets. It reports whether the process runs.
-func (w *World) attends(n *Node) bool {
+// catchUp handles the due timers of a process, after the waiting packets, before a new
+// task, as the loop of a node does. If no timer is due, the task's own turn comes first,
+// and reads no packets. It reports whether the process runs.
+func (w *World) catchUp(n *Node) bool {
 	runs := func() bool { return n.proc.Up && !n.proc.Upset && n.stalledUntil <= w.now }
 	if !runs() {
 		return false
@@ -152,7 +152,7 @@ func (w *World) attends(n *Node) bool {
 		if !w.readWaiting(n) {
 			return false
 		}
-		w.after(n, now, n.proc.Stack.HandleTimeout(now, w.out[:0]))
+		w.finishTurn(n, now, n.proc.Stack.HandleTimeout(now, w.out[:0]))
 	}
 	return runs()
 }
@@ -178,8 +178,7 @@ func (w *World) broadcast(n *Node, payload []byte, opt broadcast.Options) (broad
 	return id, err
 }
 
-// overrun ends a process whose application is too slow, and starts the next one at once,
-// as a supervisor does.
+// overrun restarts a process whose application is too slow, as a supervisor does.
 func (w *World) overrun(n *Node) {
 	w.check.Sometimes(situation.CastSlowLeft)
 	w.crash(n)

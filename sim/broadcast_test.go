@@ -230,8 +230,8 @@ func TestFreight(t *testing.T) {
 		{Sender: 1, Boot: 1, First: 3, Count: 1, Size: 1, Payload: []byte{4}}}
 	p.Decisions = []broadcast.Decision{{Number: 1, Ranges: []broadcast.Range{{To: 7}}}}
 	p.Wants = []broadcast.Want{{Sender: 2, From: 1, To: 3}}
-	var c freight
-	q := c.take(p)
+	var c broadcastCopy
+	q := c.copyFrom(p)
 	require.Equal(t, p.Header, q.Header)
 	require.Equal(t, p.Runs, q.Runs)
 	require.Equal(t, p.Decisions, q.Decisions)
@@ -241,7 +241,7 @@ func TestFreight(t *testing.T) {
 	require.EqualValues(t, 1, q.Runs[0].Payload[0])
 	require.EqualValues(t, 7, q.Decisions[0].Ranges[0].To)
 	require.EqualValues(t, 3, q.Wants[0].To)
-	require.Zero(t, testing.AllocsPerRun(10, func() { c.take(p) }))
+	require.Zero(t, testing.AllocsPerRun(10, func() { c.copyFrom(p) }))
 }
 
 // A copy of a packet that flies keeps memory of its own.
@@ -251,7 +251,7 @@ func TestCopiesShareNoFreight(t *testing.T) {
 	f := w.slots[slot]
 	f.packet.Header = datagram.Header{Source: 1}
 	f.packet.Frames, f.packet.Broadcast = wire.FrameBroadcast, &broadcast.Packet{Runs: []broadcast.Run{{Payload: []byte{1}, Count: 1, Size: 1}}}
-	f.stow()
+	f.detach()
 	again := w.slots[w.copy(slot)]
 	f.packet.Broadcast.Runs[0].Payload[0] = 9
 	require.EqualValues(t, 1, again.packet.Broadcast.Runs[0].Payload[0])

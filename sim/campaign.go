@@ -20,11 +20,11 @@ type Campaign struct {
 	Make func(seed uint64) Options
 	// First is the first seed. Default 1.
 	First uint64
-	// Seeds is how many seeds are run at most, Time for how long at most. One of
-	// both must be given.
+	// Seeds is the largest number of seeds, and Time the longest time; zero means no
+	// limit. At least one must be set.
 	Seeds uint64
 	Time  time.Duration
-	// Jobs is how many runs go side by side. Default: one for each processor.
+	// Jobs is the number of concurrent runs. Default: one for each processor.
 	Jobs int
 	// Play runs a seed. Default [Run]. Several goroutines call it.
 	Play func(seed uint64, opt Options) (Result, error)
@@ -39,8 +39,7 @@ const MaxJobs = 1024
 
 // Run runs the campaign until its end, until ctx is done, or until a promise is
 // broken. It returns the sums over the runs, and the violation of the smallest seed
-// that broke a promise, if any. The error names the setting that
-// is wrong.
+// that broke a promise, if any. The error names the setting that is wrong.
 func (c Campaign) Run(ctx context.Context) (Tally, *Violation, error) {
 	if c.First == 0 {
 		c.First = 1
@@ -79,13 +78,13 @@ type runner struct {
 	c     *Campaign
 	began time.Time
 
-	mu    sync.Mutex
-	next  uint64
-	sum   Tally
-	bad   []*Violation
-	wrong error
-	ended bool        // no new run may begin
-	halt  atomic.Bool // and runs under way must stop
+	mu         sync.Mutex
+	next       uint64
+	sum        Tally
+	violations []*Violation
+	err        error
+	ended      bool        // no new run begins
+	halt       atomic.Bool // the runs under way stop
 }
 
 func (r *runner) run(ctx context.Context) (Tally, *Violation, error) {
@@ -120,11 +119,11 @@ func (r *runner) run(ctx context.Context) (Tally, *Violation, error) {
 		}
 	}
 	t := r.tally()
-	if r.wrong != nil {
-		return t, nil, r.wrong
+	if r.err != nil {
+		return t, nil, r.err
 	}
 	var first *Violation
-	for _, v := range r.bad {
+	for _, v := range r.violations {
 		if first == nil || v.Seed < first.Seed {
 			first = v
 		}
@@ -148,7 +147,7 @@ func (r *runner) tally() Tally {
 	defer r.mu.Unlock()
 	t := r.sum
 	t.Reached = maps.Clone(t.Reached)
-	t.finish(r.c.optionsOf(r.c.First), len(r.bad), time.Since(r.began))
+	t.finish(r.c.optionsOf(r.c.First), len(r.violations), time.Since(r.began))
 	return t
 }
 
@@ -163,43 +162,43 @@ func (r *runner) take() (seed uint64, ok bool) {
 	return r.next - 1, true
 }
 
-// work runs seeds until none is left or something was found.
+// work runs seeds until the campaign ends.
 func (r *runner) work() {
 	for {
 		seed, ok := r.take()
 		if !ok {
 			return
 		}
-		r.found(r.one(seed))
+		r.record(r.runSeed(seed))
 	}
 }
 
-// found ends the campaign if a run came to something.
-func (r *runner) found(v *Violation, err error) {
+// record records the outcome of a run, and ends the campaign at a violation or an error.
+func (r *runner) record(v *Violation, err error) {
 	if v == nil && err == nil {
 		return
 	}
 	r.mu.Lock()
 	if v != nil {
-		r.bad = append(r.bad, v)
+		r.violations = append(r.violations, v)
 	}
 	if err != nil {
-		r.wrong = err
+		r.err = err
 	}
 	r.mu.Unlock()
 	r.end(false)
 }
 
-func (r *runner) one(seed uint64) (*Violation, error) {
-	left := true
+func (r *runner) runSeed(seed uint64) (*Violation, error) {
+	returned := false
 	defer func() {
-		if left { // else a missing seed would go unnoticed
-			r.found(&Violation{Seed: seed, Check: panicCheck,
+		if !returned { // runtime.Goexit would otherwise lose the seed unnoticed
+			r.record(&Violation{Seed: seed, Check: panicCheck,
 				Detail: "the application ended its goroutine, as t.FailNow does: return an error from an invariant, or panic"}, nil)
 		}
 	}()
 	v, err := r.simulate(seed)
-	left = false
+	returned = true
 	return v, err
 }
 

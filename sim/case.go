@@ -16,8 +16,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Case is a run that can be repeated anywhere, and changed. It is all that the run
-// depends on, without the applications and invariants of its user.
+// Case is a run that can be repeated anywhere, and changed. It has everything that the
+// run depends on, except the application.
 type Case struct {
 	Seed     uint64
 	Options  Options
@@ -40,7 +40,7 @@ func CaseOf(seed uint64, opt Options) (Case, error) {
 	return Case{Seed: seed, Options: opt, Schedule: s}, nil
 }
 
-// Run runs the case. Applications, invariants and the trace are those of its Options.
+// Run runs the case, with the application and the trace of its Options.
 func (c *Case) Run() (Result, error) { return c.RunContext(context.Background()) }
 
 // RunContext is Run, but ends early when ctx is done, with the result so far.
@@ -54,8 +54,8 @@ func (c *Case) RunContext(ctx context.Context) (Result, error) {
 	return w.result(), nil
 }
 
-// Record runs the case, and returns the events in the time [from, to) of the run,
-// or until a promise was broken or ctx was done.
+// Record runs the case, and returns the events in the time [from, to) of the run. They
+// end earlier if a promise is broken or ctx is done.
 func (c *Case) Record(ctx context.Context, from, to time.Duration) (*Recording, error) {
 	quiet := *c
 	quiet.Options.Trace = nil

@@ -25,14 +25,13 @@ func (w *World) clone(n *Node) {
 	w.arm(c, 0)
 }
 
-// twinOf returns a copy of a stack that shares nothing with it.
+// twinOf returns a deep copy of a stack.
 func twinOf(s *stack.Stack) *stack.Stack {
 	c := copier{}
 	return c.value(reflect.ValueOf(s)).Interface().(*stack.Stack)
 }
 
-// copier copies a graph of values by reflection. Layers need no method for it, and none
-// can be forgotten.
+// copier copies a graph of values by reflection, so that no layer needs a method for it.
 type copier map[unsafe.Pointer]reflect.Value
 
 var typeQuorum = reflect.TypeFor[quorum.System]()

@@ -6,8 +6,8 @@ import (
 	"github.com/failaware/failaware/sim/fault"
 )
 
-// codec makes packets pass through the wire format, so that a campaign also
-// proves that it neither loses nor changes any of it.
+// codec passes packets through the wire format, so that a campaign also shows that
+// encoding loses and changes nothing.
 type codec struct {
 	enc  wire.Encoder
 	dec  wire.Decoder
@@ -35,9 +35,9 @@ func (w *codec) pass(p *wire.Packet) error {
 	return w.dec.Decode(b, p)
 }
 
-// flip flips up to eight bits of a packet. It reports whether the decoder accepts the
-// result, which junk then holds: only if the bits are those of before, unless the
-// checksum is made to fit.
+// flip flips up to eight random bits of an encoded packet, and makes the checksum fit if
+// fit is set. It reports whether the decoder accepts the result, which junk then holds.
+// Without fit it accepts only flips that cancel each other.
 func (w *codec) flip(p *wire.Packet, s random.Stream, fit bool) bool {
 	b, err := w.encode(p)
 	if err != nil {
@@ -52,13 +52,13 @@ func (w *codec) flip(p *wire.Packet, s random.Stream, fit bool) bool {
 	return w.dec.Decode(b, &w.junk) == nil
 }
 
-// cutOff does the same with a packet that lacks its end.
+// cutOff is flip for a packet without its end.
 func (w *codec) cutOff(p *wire.Packet, s random.Stream) bool {
 	b, err := w.encode(p)
 	return err == nil && w.dec.Decode(b[:s.Below(int64(len(b)))], &w.junk) == nil
 }
 
-// size returns how many bytes a packet has on the wire.
+// size returns the encoded size of a packet in bytes.
 func (w *World) size(p *wire.Packet) int {
 	b, err := w.codec.encode(p)
 	if err != nil {

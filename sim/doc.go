@@ -9,14 +9,14 @@
 //
 // # Testing an application
 //
-// An [App] has the handlers that a process of yours runs on a node, and the promises that
-// must hold between all of them. [Test] plays it in many worlds:
+// An [App] has the handlers that a process runs on a node, and the promises that must
+// hold between all processes. [Test] plays it in many worlds:
 //
 //	func TestOneWorker(t *testing.T) {
 //		sim.Test(t, sim.Campaign{Options: sim.Options{Nodes: 5, App: service}})
 //	}
 //
 // A run that breaks a promise is made smaller ([Shrink]), kept as a file ([Case]), and
-// played first from then on. To script a single world, make one by [New], and let time
-// pass by [World.Run].
+// played first from then on. [New] makes a single world for a script, and [World.Run]
+// lets its time pass.
 package sim

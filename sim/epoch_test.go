@@ -52,7 +52,7 @@ func (w *World) enter(number uint64, system quorum.System, ids ...timed.NodeID) 
 // bannedNodes returns the nodes that must stay off.
 func (w *World) bannedNodes() (s timed.Set) {
 	for _, n := range w.nodes {
-		if w.change.banned(n) {
+		if w.admin.banned(n) {
 			s.Add(n.proc.ID)
 		}
 	}
@@ -63,7 +63,7 @@ func (w *World) bannedNodes() (s timed.Set) {
 // a later epoch in which others are declared dead. Else no node would be left to start.
 func TestLossEndsWithTheNextEpoch(t *testing.T) {
 	w, system := switchedOff(t)
-	w.change.lose(1, system, timed.SetOf(1, 2))
+	w.admin.loseMembers(1, system, timed.SetOf(1, 2))
 	require.Equal(t, timed.SetOf(1, 2), w.bannedNodes())
 	w.enter(2, system, 3)
 	require.Equal(t, timed.SetOf(1, 2), w.bannedNodes(), "the other one is still in epoch 1")
@@ -71,7 +71,7 @@ func TestLossEndsWithTheNextEpoch(t *testing.T) {
 	require.Empty(t, w.bannedNodes())
 	w.enter(2, system, 1)
 
-	w.change.lose(2, system, timed.SetOf(3, 4))
+	w.admin.loseMembers(2, system, timed.SetOf(3, 4))
 	require.Equal(t, timed.SetOf(3, 4), w.bannedNodes(), "node 2 is off since epoch 1, which is over")
 	w.enter(3, system, 1)
 	require.Empty(t, w.bannedNodes())
@@ -81,7 +81,7 @@ func TestLossEndsWithTheNextEpoch(t *testing.T) {
 // kept one in an epoch before.
 func TestTheDeclaredDeadWaitForTheOthers(t *testing.T) {
 	w, system := switchedOff(t)
-	w.change.lose(1, system, timed.SetOf(1, 2))
+	w.admin.loseMembers(1, system, timed.SetOf(1, 2))
 	w.enter(2, system, 1, 2, 3, 4)
 	for _, id := range []timed.NodeID{1, 3} {
 		w.node(id).state.declare(2, false)
@@ -96,7 +96,7 @@ func TestTheDeclaredDeadWaitForTheOthers(t *testing.T) {
 // A machine that is off when its disk is lost has nothing that it could keep in a later epoch.
 func TestALostDiskStaysLost(t *testing.T) {
 	w, system := switchedOff(t)
-	w.change.lose(1, system, timed.SetOf(1))
+	w.admin.loseMembers(1, system, timed.SetOf(1))
 	w.enter(2, system, 2, 3, 4)
 	for _, id := range []timed.NodeID{1, 2} {
 		w.node(id).state.declare(2, false)
@@ -117,7 +117,7 @@ func TestOneHeldBackIsNotDead(t *testing.T) {
 	w.crash(w.node(3))
 	w.node(2).held = true
 	for !w.check.Change.Forced { // the first systems may have no quorum without the dead
-		w.change.force(w.node(1))
+		w.admin.force(w.node(1))
 	}
 	require.Equal(t, timed.SetOf(3), w.bannedNodes())
 	require.False(t, w.node(2).state.lost)

@@ -5,7 +5,7 @@ import (
 	"github.com/failaware/failaware/sim/situation"
 )
 
-// Expected returns the situations that a campaign with these options is to reach.
+// Expected returns the situations that a campaign with these options should reach.
 func Expected(o Options) (out []situation.Kind) {
 	o = o.withDefaults()
 	for s := range situation.Kind(situation.Count) {
@@ -76,7 +76,7 @@ func collates(s situation.Kind) bool {
 func needsBroadcast(s situation.Kind, o *Options) bool {
 	b := o.Broadcast
 	switch {
-	case b == nil || b.Quiet: // applications broadcast in their own way
+	case b == nil || b.Quiet: // no traffic is drawn
 		return false
 	case s == situation.CastAbsentTwice, s == situation.CastFullFrozen, s == situation.CastEqualStamps:
 		return false // few worlds get there

@@ -27,7 +27,7 @@ func (w *World) beginFault(i int32) {
 	if w.record != nil {
 		w.recordFault(f)
 	}
-	if !w.effect(i, f) {
+	if !w.applyFault(i, f) {
 		return
 	}
 	w.running = append(w.running, i)
@@ -35,19 +35,19 @@ func (w *World) beginFault(i int32) {
 		w.applyFaults()
 	}
 	if f.For > 0 {
-		w.schedule(w.endOf(f), faultEnds, 0, i)
+		w.schedule(w.endOf(f), eventFaultEnds, 0, i)
 	}
 }
 
-// crashFor crashes a machine at once, for a time. No schedule has this fault.
+// crashFor crashes a machine now, for a time. The schedule does not have this fault.
 func (w *World) crashFor(n *Node, d time.Duration) {
 	w.faults = append(w.faults, fault.Fault{At: w.Time(), Kind: fault.Crash, Node: n.proc.ID, For: d})
 	w.beginFault(int32(len(w.faults) - 1))
 }
 
-// effect performs the beginning of a fault, except for links. It returns false if the world
-// need not end the fault.
-func (w *World) effect(i int32, f *fault.Fault) (lasts bool) {
+// applyFault performs the beginning of a fault, except on links. It reports whether the
+// fault lasts, so that the world must end it.
+func (w *World) applyFault(i int32, f *fault.Fault) (lasts bool) {
 	switch f.Kind {
 	case fault.Heal:
 		w.heal(f)
@@ -77,7 +77,7 @@ func (w *World) effect(i int32, f *fault.Fault) (lasts bool) {
 	case fault.SlowConsumer:
 		w.node(f.Node).slowConsumer = true
 	case fault.Lose:
-		w.losing = append(w.losing, losing{*f, w.endOf(f)})
+		w.pendingLosses = append(w.pendingLosses, pendingLoss{*f, w.endOf(f)})
 		return false
 	case fault.Resign:
 		w.resign(w.node(f.Node))
@@ -86,7 +86,7 @@ func (w *World) effect(i int32, f *fault.Fault) (lasts bool) {
 		w.bend(w.node(f.Node), hardware.Within(int64(f.Rate), w.opt.Timing.MaxDrift))
 		return false
 	case fault.Temperature:
-		w.temperatureSoon(i, 1)
+		w.scheduleTemperature(i, 1)
 		return false
 	case fault.ClockRate, fault.ClockStop, fault.ClockJump:
 		w.breakClock(w.node(f.Node), f)
@@ -140,21 +140,21 @@ func (w *World) endFault(i int32) {
 	}
 }
 
-// stall stops a process until the end of the fault. A leader may be stopped between a
-// look at its lease and the edict that it creates then.
+// stall stops a process until the end of the fault. Global leaders are stopped between the
+// check of their lease and the edict that they then create.
 func (w *World) stall(f *fault.Fault) {
 	n := w.node(f.Node)
 	n.stalledUntil = max(n.stalledUntil, w.endOf(f))
 	if f.Kind == fault.Suspend {
-		w.upsets(n, life.Suspended)
+		w.distrust(n, life.Suspended)
 		if !slices.ContainsFunc(w.nodes, func(n *Node) bool { return n.upsetBy != life.Suspended || n.stalledUntil <= w.now }) {
 			w.check.Sometimes(situation.AllSuspended)
 		}
 	}
 	w.recordStall(n, f.Kind)
-	if w.change != nil && w.check.LeadsGlobally(n.proc.Index) {
+	if w.admin != nil && w.check.LeadsGlobally(n.proc.Index) {
 		for range stoppedDrafts {
-			w.change.prepare(n)
+			w.admin.prepare(n)
 		}
 	}
 }
@@ -194,13 +194,14 @@ func (w *World) breakClock(n *Node, f *fault.Fault) {
 		n.proc.Clock.Jump(w.now, f.Extra)
 		w.check.Rebent(&n.proc)
 		if f.Extra < 0 {
-			w.upsets(n, life.ClockBackwards) // the process reads its clock all the time
+			w.distrust(n, life.ClockBackwards) // the process reads its clock all the time
 		}
 	}
 	w.rearm(n)
 }
 
-// rearm schedules the node's next look at its timers anew.
+// rearm schedules the node's next look at its timers again, after a change of its clock or
+// the end of its stall.
 func (w *World) rearm(n *Node) {
 	if n.held {
 		w.waitToBegin(n, n.life.BeginAt(false))
@@ -212,11 +213,11 @@ func (w *World) rearm(n *Node) {
 	}
 }
 
-// temperatureSoon schedules a step of a change of temperature. The first is step 1.
-func (w *World) temperatureSoon(i int32, step int64) {
+// scheduleTemperature schedules a step of a change of temperature. The first is step 1.
+func (w *World) scheduleTemperature(i int32, step int64) {
 	if step <= fault.TemperatureSteps {
 		f := &w.faults[i]
-		w.schedule(origin+int64(f.At)+int64(f.For)/fault.TemperatureSteps*step, temperature, int(f.Node)-1, i)
+		w.schedule(origin+int64(f.At)+int64(f.For)/fault.TemperatureSteps*step, eventTemperature, int(f.Node)-1, i)
 	}
 }
 
@@ -225,7 +226,7 @@ func (w *World) temperatureSoon(i int32, step int64) {
 func (w *World) temperatureStep(e event) {
 	f, n := &w.faults[e.arg], w.nodes[e.node()]
 	step := (w.now - origin - int64(f.At)) / (int64(f.For) / fault.TemperatureSteps)
-	w.temperatureSoon(e.arg, step+1)
+	w.scheduleTemperature(e.arg, step+1)
 	if !n.clockBroken {
 		rate := n.proc.Clock.Rate() + f.RateAfter(step) - f.RateAfter(step-1)
 		w.bend(n, hardware.Within(rate, w.opt.Timing.MaxDrift))
@@ -239,7 +240,7 @@ func (w *World) heal(f *fault.Fault) {
 	w.stable = true
 	up := w.all()
 	for _, n := range w.nodes[:w.opt.Nodes] {
-		if !n.proc.Up && (!n.held && f.Down.Has(n.proc.ID) && up.Len() > 1 || w.change != nil && w.change.banned(n)) {
+		if !n.proc.Up && (!n.held && f.Down.Has(n.proc.ID) && up.Len() > 1 || w.admin != nil && w.admin.banned(n)) {
 			n.staysDown = true
 			up.Remove(n.proc.ID)
 		}
@@ -250,9 +251,9 @@ func (w *World) heal(f *fault.Fault) {
 			w.crash(n)
 			continue
 		}
-		// Peers remember a broken clock or a double use of an id until the incarnation ends:
-		// the node might still stop because of a rival that has ended. One that other
-		// clocks made wait is started anew.
+		// Peers remember a broken clock or a rival until the incarnation ends: the node might
+		// stop because of a rival that has ended. An incarnation that is held back starts
+		// again too.
 		if n.clockBroken || n.held || w.check.UsedTwice(n.proc.ID) || w.leaving(n) {
 			w.crash(n)
 		}
@@ -295,7 +296,7 @@ func (w *World) endFaults() {
 			w.recordStall(n, "")
 			w.rearm(n)
 			if len(n.socket) > 0 {
-				w.schedule(w.now+n.jitter(w), reads, n.proc.Index, 0)
+				w.schedule(w.now+n.jitter(w), eventSocketReady, n.proc.Index, 0)
 			}
 		}
 	}

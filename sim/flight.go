@@ -7,46 +7,46 @@ import (
 
 // flight is a packet on its way.
 type flight struct {
-	packet  wire.Packet
-	sent    int64 // true time
-	from    int32 // index of the sender, or nobody
-	source  int32 // the address that it seems to come from, where addresses matter
-	payload []byte
-	cargo   *freight       // of the slot, for any packet in it
-	basket  *wire.Collated // as well
+	packet    wire.Packet
+	sent      int64 // true time
+	from      int32 // index of the sender, or nobody
+	source    int32 // the address that it seems to come from, where addresses matter
+	payload   []byte
+	broadcast *broadcastCopy // memory of the slot, for any packet in it
+	collated  *wire.Collated // likewise
 }
 
 // nobody is the sender of forged packets.
 const nobody = -1
 
-// freight is the broadcast part of a packet in flight. The original lives only until the
-// sender's next turn. Flights reuse the memory.
-type freight struct {
+// broadcastCopy is the broadcast part of a packet in flight. The original is valid only
+// until the sender's next turn. Flights reuse the memory.
+type broadcastCopy struct {
 	packet broadcast.Packet
 	bytes  []byte
 }
 
-// stow copies the broadcast part of a packet, and its collated replies, into the flight's
-// own memory.
-func (f *flight) stow() {
+// detach moves the parts of the packet that share the sender's memory, its broadcast and its
+// collated replies, into the flight's own memory.
+func (f *flight) detach() {
 	if f.packet.Has(wire.FrameBroadcast) {
-		if f.cargo == nil {
-			f.cargo = new(freight)
+		if f.broadcast == nil {
+			f.broadcast = new(broadcastCopy)
 		}
-		f.packet.Broadcast = f.cargo.take(f.packet.Broadcast)
+		f.packet.Broadcast = f.broadcast.copyFrom(f.packet.Broadcast)
 	}
 	if f.packet.Has(wire.FrameCollated) {
-		if f.basket == nil {
-			f.basket = new(wire.Collated)
+		if f.collated == nil {
+			f.collated = new(wire.Collated)
 		}
-		f.packet.Collated.CopyTo(f.basket)
-		f.packet.Collated = f.basket
+		f.packet.Collated.CopyTo(f.collated)
+		f.packet.Collated = f.collated
 	}
 }
 
-// take copies a packet. Reports, plans and commits are shared: they are immutable, and
+// copyFrom copies a packet. Reports, plans and commits are shared: they are immutable, and
 // receivers keep them.
-func (c *freight) take(p *broadcast.Packet) *broadcast.Packet {
+func (c *broadcastCopy) copyFrom(p *broadcast.Packet) *broadcast.Packet {
 	q := &c.packet
 	q.Reset()
 	q.Header, q.Log, q.Done = p.Header, p.Log, p.Done
@@ -77,10 +77,10 @@ func (c *freight) take(p *broadcast.Packet) *broadcast.Packet {
 func (w *World) copy(slot int32) int32 {
 	again := w.take()
 	f := w.slots[again]
-	cargo, basket := f.cargo, f.basket
+	cargo, basket := f.broadcast, f.collated
 	*f = *w.slots[slot]
-	f.cargo, f.basket = cargo, basket
-	f.stow()
+	f.broadcast, f.collated = cargo, basket
+	f.detach()
 	return again
 }
 

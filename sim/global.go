@@ -10,27 +10,27 @@ import (
 // RandomQuorum as [Options.Quorum] gives each seed a quorum system of its own.
 const RandomQuorum = "random"
 
-// globally is the state of a world whose leaders may lead globally.
-type globally struct {
-	system quorum.System
-	rand   random.Stream
-	counts bool    // starts are counted, as with a state directory
-	asking float64 // the share of a node's timeouts that ask whether a node leads
+// globalState is the part of a world's state that serves global leaders.
+type globalState struct {
+	system     quorum.System
+	rand       random.Stream
+	counts     bool    // nodes count their starts, as with a state directory
+	verifyRate float64 // the share of a node's timeouts that ask whether a node leads
 }
 
 // Shares of the actions of nodes.
 const (
-	uncountedWorlds = 0.25 // have no state directories
-	askingTurns     = 0.05 // of a node's timeouts ask a peer, or the node itself, whether it leads
+	uncountedWorlds = 0.25 // of worlds have no state directories
+	verifyShare     = 0.05 // of a node's timeouts ask a peer, or the node itself, whether it leads
 	namedResigns    = 0.7  // of resignations name a successor
 )
 
-// newGlobally returns nil without a quorum system. The text has been checked.
-func newGlobally(seed uint64, opt *Options) *globally {
+// newGlobalState returns nil without a quorum system. The text has been checked.
+func newGlobalState(seed uint64, opt *Options) *globalState {
 	if opt.Quorum == "" {
 		return nil
 	}
-	g := &globally{rand: random.New(seed, random.Quorum), asking: askingTurns}
+	g := &globalState{rand: random.New(seed, random.Quorum), verifyRate: verifyShare}
 	if opt.Quorum == RandomQuorum {
 		g.system = drawQuorum(g.rand, opt.Nodes)
 	} else {
@@ -88,7 +88,7 @@ func deal(r random.Stream, members timed.Set) (rows []timed.Set) {
 	return rows
 }
 
-// drawMeeting draws sets of which any two meet.
+// drawMeeting draws sets that all intersect each other.
 func drawMeeting(r random.Stream, members timed.Set) (out []timed.Set) {
 draws:
 	for range 12 {
@@ -114,8 +114,8 @@ draws:
 	return out
 }
 
-// configure gives a node that starts its quorum system.
-func (g *globally) configure(n *Node, cfg *stack.Config) {
+// configure configures the quorum system of a starting node.
+func (g *globalState) configure(n *Node, cfg *stack.Config) {
 	n.starts++
 	cfg.Quorum = g.system
 	if g.counts {
@@ -123,24 +123,24 @@ func (g *globally) configure(n *Node, cfg *stack.Config) {
 	}
 }
 
-// verifies lets a node that just ran ask another now and then whether it leads.
-func (w *World) verifies(n *Node) {
+// maybeVerify sometimes lets a node that just ran ask a node whether it leads.
+func (w *World) maybeVerify(n *Node) {
 	g := w.global
-	if !n.proc.Up || n.proc.Upset || w.opt.Nodes < 2 || !g.rand.Chance(g.asking) {
+	if !n.proc.Up || n.proc.Upset || w.opt.Nodes < 2 || !g.rand.Chance(g.verifyRate) {
 		return
 	}
 	to := timed.NodeID(1 + g.rand.Below(int64(w.opt.Nodes)))
 	now := n.tick(w.now)
-	if to == n.proc.ID { // it promises its own callers, who may be other processes
+	if to == n.proc.ID { // its callers may be other processes
 		a := n.proc.Stack.Vouch(now)
 		w.check.Holds(&n.proc, a.Local, a.Global)
 		return
 	}
-	w.after(n, now, n.proc.Stack.Verify(now, to, w.out[:0]))
+	w.finishTurn(n, now, n.proc.Stack.Verify(now, to, w.out[:0]))
 }
 
-// resigns has a leader give up its lead, mostly in favour of a named successor.
-func (w *World) resigns(n *Node, now timed.Instant) []stack.Effect {
+// giveUpLead makes a leader resign, in most cases in favour of a named successor.
+func (w *World) giveUpLead(n *Node, now timed.Instant) []stack.Effect {
 	if g := w.global; g != nil && g.rand.Chance(namedResigns) {
 		return n.proc.Stack.HandOver(now, timed.NodeID(1+g.rand.Below(int64(w.opt.Nodes))), w.out[:0])
 	}

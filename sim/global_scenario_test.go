@@ -27,7 +27,7 @@ func namedSuccessor(seed uint64, opt Options) error {
 			continue
 		}
 		now := w.nodes[from].tick(w.now)
-		w.after(w.nodes[from], now, w.nodes[from].proc.Stack.HandOver(now, to, w.out[:0]))
+		w.finishTurn(w.nodes[from], now, w.nodes[from].proc.Stack.HandOver(now, to, w.out[:0]))
 		limit := w.now + int64(w.bounds.Elect)
 		for w.now < limit && w.step() && w.leaderOf(w.all()) != int(to)-1 {
 			for i := range w.nodes {
@@ -72,7 +72,7 @@ func TestHandOverInMessageTimes(t *testing.T) {
 		most  float64
 	}{{"to the best contender", false, 3.2}, {"to a named successor", true, 3.2}} {
 		w := newWorld(1, Options{Calm: true, Quorum: "majority:1,2,3,4,5"}.withDefaults())
-		w.global.asking = 0 // a leader that has promised to lead waits with its resignation
+		w.global.verifyRate = 0 // a leader that has promised to lead waits with its resignation
 		delay := 2 * time.Millisecond
 		w.baseline.MaxDelay = delay
 		w.even()
@@ -84,9 +84,9 @@ func TestHandOverInMessageTimes(t *testing.T) {
 			n, to := w.nodes[from], timed.NodeID(1+(from+1+i%4)%5)
 			now, began := n.tick(w.now), w.now
 			if c.named {
-				w.after(n, now, n.proc.Stack.HandOver(now, to, w.out[:0]))
+				w.finishTurn(n, now, n.proc.Stack.HandOver(now, to, w.out[:0]))
 			} else {
-				w.after(n, now, n.proc.Stack.Resign(now, w.out[:0]))
+				w.finishTurn(n, now, n.proc.Stack.Resign(now, w.out[:0]))
 			}
 			require.False(t, w.check.Leads(from))
 			for w.step() {

@@ -18,10 +18,10 @@ func TestQuorumsOfAWorld(t *testing.T) {
 	}
 	kinds := map[string]int{}
 	for seed := uint64(1); seed <= 200; seed++ {
-		g := newGlobally(seed, &Options{Nodes: 6, Quorum: RandomQuorum})
+		g := newGlobalState(seed, &Options{Nodes: 6, Quorum: RandomQuorum})
 		s, err := quorum.Parse(g.system.String())
 		require.NoError(t, err)
-		require.Equal(t, g.system.Digest(), newGlobally(seed, &Options{Nodes: 6, Quorum: RandomQuorum}).system.Digest(), "a seed has one")
+		require.Equal(t, g.system.Digest(), newGlobalState(seed, &Options{Nodes: 6, Quorum: RandomQuorum}).system.Digest(), "a seed has one")
 		require.True(t, s.Members().Subset(timed.SetOf(1, 2, 3, 4, 5, 6)))
 		kinds[s.String()[:4]]++
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A process decides by the machine of internal/life when its incarnations begin, as the
-// loop of a node does. Its machine keeps the longest time for which it may have voted.
+// Package internal/life decides when the incarnations of a process begin, as in the loop of
+// a node. The computer keeps the longest time for which the process may have voted.
 
-// start starts a process on the machine of a node.
+// start starts a process of a node.
 func (w *World) start(n *Node) {
 	now := n.proc.Clock.Show(w.now)
 	n.processes++
@@ -21,8 +21,8 @@ func (w *World) start(n *Node) {
 	w.beginOrWait(n, now)
 }
 
-// beginOrWait begins an incarnation at now, or holds it back for as long as the process
-// wants. It reports whether the incarnation has begun.
+// beginOrWait begins an incarnation at now, or holds it back until it may begin. It reports
+// whether the incarnation has begun.
 func (w *World) beginOrWait(n *Node, now timed.Instant) bool {
 	at := n.life.BeginAt(false)
 	if now >= at {
@@ -39,12 +39,12 @@ func (w *World) beginOrWait(n *Node, now timed.Instant) bool {
 func (w *World) waitToBegin(n *Node, at timed.Instant) {
 	n.holdTicket++
 	if t := max(n.proc.Clock.When(at), n.stalledUntil, w.now); t != hardware.Forever {
-		w.schedule(t+n.jitter(w), resumes, n.proc.Index, n.holdTicket)
+		w.schedule(t+n.jitter(w), eventResume, n.proc.Index, n.holdTicket)
 	}
 }
 
-// resumes begins an incarnation that was held back.
-func (w *World) resumes(e event) {
+// resume begins an incarnation that was held back.
+func (w *World) resume(e event) {
 	n := w.nodes[e.node()]
 	if !n.held || e.arg != n.holdTicket {
 		return
@@ -62,9 +62,9 @@ func (w *World) resumes(e event) {
 	}
 }
 
-// upsets notes that a process that runs has evidence against its clock: a new incarnation
-// is due. One that is held back is held back anew.
-func (w *World) upsets(n *Node, why life.Reason) {
+// distrust notes that a running process has evidence against its clock, so that a new
+// incarnation is due. An incarnation that is held back waits again from the start.
+func (w *World) distrust(n *Node, why life.Reason) {
 	switch {
 	case n.proc.Up:
 		n.proc.Upset, n.upsetBy = true, why
@@ -75,9 +75,8 @@ func (w *World) upsets(n *Node, why life.Reason) {
 	}
 }
 
-// reincarnate ends the incarnation of a process whose machine slept, or whose clock gave
-// evidence against itself, with all that rests on the clock, and begins another one as
-// soon as it may.
+// reincarnate ends the incarnation of an upset process, with all claims that rest on its
+// clock, and begins another one as soon as it may.
 func (w *World) reincarnate(n *Node) {
 	w.check.Sometimes(situation.Slept)
 	n.proc.Upset = false
@@ -91,17 +90,17 @@ func (w *World) reincarnate(n *Node) {
 		return
 	}
 	now, previous := n.tick(w.now), n.proc.Boot
-	w.after(n, now, n.proc.Stack.Distrust(now, w.out[:0]))
+	w.finishTurn(n, now, n.proc.Stack.Distrust(now, w.out[:0]))
 	w.check.EndsTold(&n.proc)
 	if w.cast != nil && n.keeps {
 		n.ordered = n.proc.Stack.BroadcastState().Ordered()
 	}
 	w.check.Live.Account(w.now)
-	w.processEnds(n)
+	w.noteEnd(n)
 	n.life.Restart(now, n.upsetBy)
 	if !w.beginOrWait(n, now) {
 		w.emptySocket(n)
-		w.app.holds(n)
+		w.app.holdBack(n)
 		if w.record != nil {
 			w.recordClaims(n)
 		}
@@ -111,8 +110,8 @@ func (w *World) reincarnate(n *Node) {
 	w.app.restarted(n, previous)
 }
 
-// reincarnated reincarnates a process that has a reason for it, and reports whether it had.
-func (w *World) reincarnated(n *Node) bool {
+// reincarnateIfUpset reincarnates an upset process. It reports whether the process was upset.
+func (w *World) reincarnateIfUpset(n *Node) bool {
 	upset := n.proc.Upset
 	if upset {
 		w.reincarnate(n)

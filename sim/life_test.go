@@ -23,7 +23,7 @@ func readyEarly(t *testing.T) (early bool) {
 	n.longestVote = vote
 	w.restart(n)
 	require.NoError(t, w.Run(time.Millisecond))
-	w.upsets(n, life.Suspended)
+	w.distrust(n, life.Suspended)
 	for range vote / (10 * time.Millisecond) {
 		early = early || n.proc.Up && n.proc.Stack.Election().Ready(n.proc.Clock.Show(w.now))
 		require.NoError(t, w.Run(10*time.Millisecond))

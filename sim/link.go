@@ -63,7 +63,7 @@ func (l *link) draw(w *World, f *flight) (int64, bool) {
 			w.count.Cut++
 			return 0, false
 		}
-		if r.loses(w, l.loss) || r.mtu > 0 && w.size(p)+len(f.payload) > r.mtu {
+		if r.drop(w, l.loss) || r.mtu > 0 && w.size(p)+len(f.payload) > r.mtu {
 			w.count.Lost++
 			return 0, false
 		}
@@ -86,9 +86,9 @@ func (l *link) draw(w *World, f *flight) (int64, bool) {
 	return d, true
 }
 
-// loses draws whether a packet is lost, singly or in bursts (Gilbert's channel:
-// as many losses as single ones would be, but together).
-func (r *rare) loses(w *World, rate float64) bool {
+// drop draws whether a packet is lost. Bursts follow Gilbert's channel: their rate of losses
+// is the same as that of single losses.
+func (r *rare) drop(w *World, rate float64) bool {
 	switch {
 	case r.burst <= 1:
 		return w.net.Chance(rate)
@@ -100,9 +100,9 @@ func (r *rare) loses(w *World, rate float64) bool {
 	return r.bursting
 }
 
-// repeats draws how much later than the first time a packet comes once more, or
-// 0 when it does not.
-func (l *link) repeats(w *World) int64 {
+// repeatDelay draws how long after a packet its duplicate arrives, or returns 0 for no
+// duplicate.
+func (l *link) repeatDelay(w *World) int64 {
 	if l.twice > 0 && w.net.Chance(l.twice) {
 		return 1 + w.net.Between(l.min, l.max)
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // applyFaults sets the state of every link and process to the effect of all faults
-// under way. Where faults overlap they add up, or the later one counts. It begins with
-// the baseline each time, so that no fault leaves anything behind.
+// under way. Where faults overlap they add up, or the later one counts. It starts from
+// the baseline each time, so that faults that have ended leave nothing behind.
 func (w *World) applyFaults() {
 	w.changes++
 	for i := range w.links {
@@ -46,8 +46,8 @@ func (w *World) applyFaults() {
 	}
 }
 
-// list gives a node the list of its peers: all other nodes, without those that faults have
-// taken off it.
+// list updates the peer list of a node: all other nodes, except those that faults have
+// removed.
 func (w *World) list(n *Node) {
 	var off timed.Set
 	for _, i := range w.running {
@@ -96,8 +96,8 @@ func (w *World) eachLink(match func(from, to *Node) bool, do func(*link)) {
 	}
 }
 
-// divide separates nodes that have no block in common: by cutting the links between
-// them or, with slow > 0, by making every message so much slower.
+// divide separates nodes that have no block in common. It cuts the links between them or,
+// with slow > 0, delays every message by that much.
 func (w *World) divide(blocks []timed.Set, slow int64) {
 	if len(blocks) == 0 {
 		return

@@ -51,7 +51,7 @@ func votesOf(w *World) (out []excess) {
 	for w.runUntil(w.now) && w.now < end {
 		var asked leader.Request
 		var by, n *Node
-		if next := w.queue.heap[0]; next.kind() == deliver {
+		if next := w.queue.heap[0]; next.kind() == eventDeliver {
 			if f := w.slots[next.arg]; f.packet.Has(wire.FrameRequest) && f.from >= 0 {
 				n, by, asked = w.nodes[next.node()], w.nodes[f.from], f.packet.Request
 			}

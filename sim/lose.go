@@ -8,49 +8,49 @@ import (
 	"github.com/failaware/failaware/sim/fault"
 )
 
-// losing is a fault that waits for the packet that it loses.
-type losing struct {
+// pendingLoss is a fault of kind Lose that waits for its packet.
+type pendingLoss struct {
 	fault.Fault
 	until int64
 }
 
-// lostA begins the names of the situations in which a packet was lost.
-const lostA = "lost: "
+// lostPrefix is the prefix of the names of situations in which a packet was lost.
+const lostPrefix = "lost: "
 
 // Lost returns the names of the situations that faults of kind [fault.Lose] have lost packets
 // with these contents.
 func Lost(contents ...fault.Content) (names []string) {
 	for _, c := range contents {
-		names = append(names, lostA+string(c))
+		names = append(names, lostPrefix+string(c))
 	}
 	return names
 }
 
-// loses reports whether a fault loses a packet to a node.
-func (w *World) loses(n *Node, to int, p *wire.Packet) (lost bool) {
+// losesByFault reports whether a fault of kind Lose loses a packet to a node.
+func (w *World) losesByFault(n *Node, to int, p *wire.Packet) (lost bool) {
 	r := w.nodes[to]
-	w.losing = slices.DeleteFunc(w.losing, func(l losing) bool {
+	w.pendingLosses = slices.DeleteFunc(w.pendingLosses, func(l pendingLoss) bool {
 		switch {
 		case w.now > l.until:
 			return true
-		case lost || l.Node != 0 && (l.Node != n.proc.ID || l.Peer != r.proc.ID) || !says(p, l.What):
+		case lost || l.Node != 0 && (l.Node != n.proc.ID || l.Peer != r.proc.ID) || !hasContent(p, l.What):
 			return false
 		case l.Size > 0:
 			l.Size--
 			return false
 		}
 		lost = true
-		w.Sometimes(lostA + string(l.What))
+		w.Sometimes(lostPrefix + string(l.What))
 		w.check.Loses(p)
 		return true
 	})
 	return lost
 }
 
-// says reports whether a packet has the content.
-func says(p *wire.Packet, what fault.Content) bool {
+// hasContent reports whether a packet has the content.
+func hasContent(p *wire.Packet, what fault.Content) bool {
 	if p.Has(wire.FrameBroadcast) {
-		if said, ok := saysCast(p, what); ok {
+		if said, ok := hasBroadcastContent(p, what); ok {
 			return said
 		}
 	}
@@ -78,9 +78,9 @@ var frameOf = map[fault.Content]wire.Frames{fault.Collated: wire.FrameCollated, 
 	fault.Resigned: wire.FrameResign, fault.Dropped: wire.FrameDropped, fault.Question: wire.FrameQuestion,
 	fault.Answer: wire.FrameAnswer}
 
-// saysCast reports whether a packet has a content of the broadcast; ok is false for other
+// hasBroadcastContent is hasContent for the contents of the broadcast. ok is false for other
 // contents.
-func saysCast(packet *wire.Packet, what fault.Content) (said, ok bool) {
+func hasBroadcastContent(packet *wire.Packet, what fault.Content) (said, ok bool) {
 	switch p := packet.Broadcast; what {
 	case fault.Messages:
 		return len(p.Runs) > 0, true

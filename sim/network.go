@@ -17,7 +17,7 @@ func (w *World) take() (slot int32) {
 	return int32(len(w.slots) - 1)
 }
 
-// newPacket gives a node a packet to write. It stays in its slot until it arrives.
+// newPacket returns a packet for a node to write. It stays in its slot until it arrives.
 func (w *World) newPacket() *wire.Packet {
 	slot := w.take()
 	w.writing = append(w.writing, slot)
@@ -30,7 +30,7 @@ func (w *World) drop(slot int32) {
 	w.free = append(w.free, slot)
 }
 
-// electing are the frames by which leaders are made and unmade.
+// electing are the frames of elections.
 const electing = wire.FrameRequest | wire.FrameReply | wire.FrameRelease
 
 // send puts a packet on its link.
@@ -47,21 +47,21 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 		w.count.Electing++
 	}
 	if w.meter != nil {
-		w.meter.leaves(n, &f.packet)
+		w.meter.countSent(n, &f.packet)
 	}
 	f.packet.Header.Counter = wire.FirstCounter(n.newest) + n.counter
 	f.sent, f.from, f.payload = w.now, int32(n.proc.Index), nil
-	if w.cargo != nil && e.Peer == w.cargoTo {
-		f.payload, w.cargo = w.cargo, nil
+	if w.payload != nil && e.Peer == w.payloadTo {
+		f.payload, w.payload = w.payload, nil
 	}
 	if w.opt.Codec {
 		if err := w.codec.pass(&f.packet); err != nil {
 			w.check.Fail("codec", &n.proc, "%v", err)
 		}
 	}
-	f.stow()
-	if w.post != nil {
-		w.post.send(n, e, slot)
+	f.detach()
+	if w.addresses != nil {
+		w.addresses.send(n, e, slot)
 		return
 	}
 	for i := w.opt.Nodes; i < len(w.nodes); i++ {
@@ -71,7 +71,7 @@ func (w *World) send(n *Node, e *stack.Effect, slot int32) {
 		}
 	}
 	if to == n.proc.Index {
-		w.drop(slot) // a rival sends to its own id, where no other process is
+		w.drop(slot) // a rival sends to its own id
 		return
 	}
 	w.carry(n, slot, to)
@@ -82,7 +82,7 @@ func (w *World) carry(n *Node, slot int32, to int) {
 	l := &w.links[n.proc.Index][to]
 	f := w.slots[slot]
 	delay, ok := l.draw(w, f)
-	if len(w.losing) > 0 && w.loses(n, to, &f.packet) {
+	if len(w.pendingLosses) > 0 && w.losesByFault(n, to, &f.packet) {
 		w.count.Lost++
 		ok = false
 	}
@@ -96,28 +96,28 @@ func (w *World) carry(n *Node, slot int32, to int) {
 		w.drop(slot)
 		return
 	}
-	if again := l.repeats(w); again > 0 {
+	if again := l.repeatDelay(w); again > 0 {
 		w.count.Repeated++
-		w.schedule(w.now+delay+again, deliver, to, w.copy(slot))
+		w.schedule(w.now+delay+again, eventDeliver, to, w.copy(slot))
 	}
-	w.schedule(w.now+delay, deliver, to, slot)
+	w.schedule(w.now+delay, eventDeliver, to, slot)
 }
 
-// deliver hands a packet to its destination.
+// deliver delivers a packet to its destination, whose process may be down or stopped.
 func (w *World) deliver(e event) {
 	n := w.nodes[e.node()]
 	f := w.slots[e.arg]
 	switch {
-	case w.sleepsThrough(n, e.arg):
+	case w.deferQuiet(n, e.arg):
 		return
 	case n.stalledUntil > w.now && w.opt.Bare:
-		w.schedule(n.stalledUntil+int64(n.jitter(w)), deliver, e.node(), e.arg)
+		w.schedule(n.stalledUntil+n.jitter(w), eventDeliver, e.node(), e.arg)
 		return
 	case n.proc.Up && (n.stalledUntil > w.now || len(n.socket) > 0):
-		w.waits(n, e.arg)
+		w.queueInSocket(n, e.arg)
 		return
 	}
-	if !n.proc.Up || w.reincarnated(n) {
+	if !n.proc.Up || w.reincarnateIfUpset(n) {
 		if w.record != nil {
 			w.recordLoss(f, e.node())
 		}
@@ -130,7 +130,7 @@ func (w *World) deliver(e event) {
 	}
 	now := n.tick(w.now)
 	if !w.readQuiet(n, now) {
-		w.lose(n, []waiting{{slot: e.arg}})
+		w.discard(n, []waiting{{slot: e.arg}})
 		return
 	}
 	w.receive(n, waiting{e.arg, w.now, now}, now, true)
@@ -147,23 +147,23 @@ func (w *World) receive(n *Node, p waiting, now timed.Instant, last bool) {
 	if w.opt.Trace != nil {
 		w.tracePacket(n, f)
 	}
-	if h.Version > n.newest || w.post != nil && !w.post.admits(n, f) {
+	if h.Version > n.newest || w.addresses != nil && !w.addresses.admits(n, f) {
 		w.drop(p.slot)
 		return
 	}
 	out := w.handle(n, now, p.received, &f.packet, last)
-	if w.post != nil {
-		w.post.follow(n, now, f)
+	if w.addresses != nil {
+		w.addresses.follow(n, now, f)
 	}
 	w.check.Delivered(&n.proc, w.arrival(f, p.arrived), now)
 	if w.record != nil {
 		w.recordArrival(n, f)
 	}
 	if f.payload != nil {
-		w.arrived(n, f)
+		w.noteMessage(n, f)
 	}
 	w.drop(p.slot)
-	w.after(n, now, out)
+	w.finishTurn(n, now, out)
 }
 
 // arrival describes an arriving packet to the checks.

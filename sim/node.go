@@ -19,22 +19,22 @@ type Node struct {
 	w            *World
 	proc         check.Process
 	last         timed.Instant // the last reading of the clock
-	staysDown    bool          // until the stable period is over
-	clockBroken  bool          // the clock has left ρ
+	staysDown    bool          // until the end of the stable period
+	clockBroken  bool          // the clock's rate is beyond ρ
 	stalledUntil int64
 	socket       []waiting
-	quiet        []waiting // packets that it sleeps through
-	merged       []waiting // with those of a batch
+	quiet        []waiting // quiet packets, which do not wake it
+	merged       []waiting // scratch of withQuiet
 	slow         int64     // largest extra scheduling delay
 	sendErrors   float64   // probability that all packets of a turn are lost
 	counter      uint64
 	wakeAt       int64
 	wakeTicket   int32
 	armedFor     timed.Instant // the deadline that wakeAt serves
-	again        int           // turns in a row after which it was due at once
+	repeats      int           // turns in a row after which it was due at once
 	restarted    int64         // true time of the last start
-	unlisted     timed.Set     // nodes that are off the list of peers
-	listed       int64         // true time of the last change of that
+	unlisted     timed.Set     // nodes removed from the peer list
+	listed       int64         // true time of the last change of the peer list
 
 	life        life.Machine     // of the process
 	timing      timed.Timing     // of the process
@@ -42,14 +42,14 @@ type Node struct {
 	longestVote time.Duration    // in the machine's state directory
 	processes   uint64           // that were started
 	sequence    uint64           // of views, there too
-	keeps       bool             // its process keeps what it makes of deliveries
+	keeps       bool             // see KeepDeliveries
 	ordered     []broadcast.Mark // of the deliveries that it keeps from earlier incarnations
 	upsetBy     life.Reason
-	held        bool // no incarnation: the next one is held back
+	held        bool // the next incarnation is held back
 	holdTicket  int32
 
 	handlers Handlers
-	told     told
+	reported reported
 	lives    uint64 // counts the starts and ends of processes
 	starts   uint64 // of the machine's process, where that is counted
 	state    stateDir
@@ -62,14 +62,14 @@ type Node struct {
 	slabs                [2]slab // for own messages, by class
 }
 
-// addNode adds a process with an id to the world. Its index is that of the id,
-// or above all those for a rival.
+// addNode adds a process with an id to the world, and starts it. Its index is that of the
+// id or, for a rival, a higher one.
 func (w *World) addNode(id timed.NodeID, index int) *Node {
 	n := w.addProcess(id, index)
 	n.proc.Clock = w.newClock()
 	w.start(n)
 	if w.cast != nil {
-		w.voiced(n)
+		w.startTraffic(n)
 	}
 	return n
 }
@@ -86,7 +86,7 @@ func (w *World) addProcess(id timed.NodeID, index int) *Node {
 	return n
 }
 
-// newClock returns a hardware clock that shows anything.
+// newClock returns a hardware clock with a random reading and rate.
 func (w *World) newClock() *hardware.Clock {
 	at := timed.Instant(origin + w.clocks.Below(int64(time.Hour)))
 	return hardware.New(w.now, at, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift)).Rounded(w.opt.Resolution)
@@ -97,7 +97,7 @@ func (w *World) incarnate(n *Node) {
 	w.changes++
 	n.proc.Boot = timed.BootID(w.boots.Uint64() | 1)
 	n.proc.Up, n.held, n.stalledUntil, n.counter, n.restarted = true, false, 0, 0, w.now
-	n.proc.Upset, n.last = false, 0 // the last reading belongs to the earlier incarnation
+	n.proc.Upset, n.last = false, 0 // the last reading is of the previous incarnation
 	n.wakeAt, n.armedFor = hardware.Forever, timed.Never
 	now := n.tick(w.now)
 	n.life.Begin(now)
@@ -121,14 +121,14 @@ func (w *World) incarnate(n *Node) {
 	if w.cast != nil {
 		w.cast.configure(n, &cfg)
 	}
-	if w.external != nil {
-		cfg.MinReferences = w.external.MinReferences
+	if w.servers != nil {
+		cfg.MinReferences = w.servers.MinReferences
 	}
 	if w.global != nil {
 		w.global.configure(n, &cfg)
 	}
-	if w.change != nil {
-		w.change.configure(n, &cfg)
+	if w.admin != nil {
+		w.admin.configure(n, &cfg)
 	}
 	if w.opt.Bare {
 		return
@@ -138,15 +138,15 @@ func (w *World) incarnate(n *Node) {
 		w.cast.started(n)
 	}
 	n.proc.Stack.NewPacket = w.newPacket
-	w.schedule(w.now+n.jitter(w), wake, n.proc.Index, n.wakeTicket+1)
+	w.schedule(w.now+n.jitter(w), eventWake, n.proc.Index, n.wakeTicket+1)
 	n.wakeTicket++
 	n.wakeAt = w.now
 }
 
-// wallAhead returns by how much the wall clock of a process that starts is ahead of UTC.
+// wallAhead returns by how much the wall clock of a starting process is ahead of UTC.
 func (w *World) wallAhead() (ahead time.Duration) {
-	if w.external != nil {
-		ahead = w.external.Ahead
+	if w.servers != nil {
+		ahead = w.servers.Ahead
 	}
 	if w.cast != nil && w.cast.traffic.WrongWalls > 0 {
 		ahead += w.cast.traffic.Wall(w.cast.walls)
@@ -161,7 +161,7 @@ func (n *Node) tick(t int64) timed.Instant {
 		if h == n.last && n.w.opt.Resolution > 0 {
 			n.w.check.Sometimes(situation.EqualReadings)
 		}
-		h = n.last // readings may repeat within a nanosecond, as they do in life
+		h = n.last // readings within a nanosecond repeat
 	}
 	n.last = h
 	return h
@@ -184,28 +184,28 @@ func (w *World) crash(n *Node) {
 	n.proc.Up = false
 	w.emptySocket(n)
 	w.count.Crashes++
-	w.processEnds(n)
+	w.noteEnd(n)
 	w.app.crashed(n)
 	if w.record != nil {
 		w.recordClaims(n)
 	}
 }
 
-// processEnds reports the end of a process to the checks.
-func (w *World) processEnds(n *Node) {
+// noteEnd reports the end of a process to the checks.
+func (w *World) noteEnd(n *Node) {
 	if n.proc.Stack != nil {
 		n.sequence = n.proc.Stack.Sequence()
 	}
-	if w.cast != nil && w.decides(n) {
+	if w.cast != nil && w.decisionInFlight(n) {
 		w.check.Sometimes(situation.CastDeciderGone)
 	}
 	w.check.Crashed(&n.proc)
 }
 
-// decides reports whether a decision that the process made is on its way.
-func (w *World) decides(n *Node) bool {
+// decisionInFlight reports whether a packet of the process with a decision is in flight.
+func (w *World) decisionInFlight(n *Node) bool {
 	for _, e := range w.queue.heap {
-		if e.kind() != deliver {
+		if e.kind() != eventDeliver {
 			continue
 		}
 		if f := w.slots[e.arg]; int(f.from) == n.proc.Index && f.packet.Header.Boot == n.proc.Boot && f.carriesDecision() {
@@ -217,7 +217,7 @@ func (w *World) decides(n *Node) bool {
 
 // restart starts the process again.
 func (w *World) restart(n *Node) {
-	if n.proc.Up || n.held || w.change != nil && w.change.waits(n) {
+	if n.proc.Up || n.held || w.admin != nil && w.admin.delaysStart(n) {
 		return
 	}
 	w.check.Live.Account(w.now)
@@ -232,25 +232,26 @@ func (w *World) restart(n *Node) {
 	}
 }
 
-// replaceClock gives the machine a clock that starts anew.
+// replaceClock gives the machine another hardware clock.
 func (w *World) replaceClock(n *Node) { n.proc.Clock, n.last, n.clockBroken = w.newClock(), 0, false }
 
-// blames lets a node that blames its own clock or state end its incarnation.
-func (w *World) blames(n *Node, why life.Reason) {
+// handleBlame reincarnates a node that blames its own clock or state, unless that violates a
+// promise.
+func (w *World) handleBlame(n *Node, why life.Reason) {
 	if w.check.Blames(&n.proc) {
-		w.renews(n, why)
+		w.reincarnateNow(n, why)
 	}
 }
 
-// renews ends the incarnation of a node in its next turn, which is at once.
-func (w *World) renews(n *Node, why life.Reason) {
-	w.upsets(n, why)
-	w.schedule(w.now, wake, n.proc.Index, n.wakeTicket+1)
+// reincarnateNow schedules a turn of a node now, which ends its incarnation.
+func (w *World) reincarnateNow(n *Node, why life.Reason) {
+	w.distrust(n, why)
+	w.schedule(w.now, eventWake, n.proc.Index, n.wakeTicket+1)
 	n.wakeTicket++
 	n.wakeAt = w.now
 }
 
-// resign has the node give up the lead, if it has it.
+// resign makes the node give up its lead, if it leads.
 func (w *World) resign(n *Node) {
 	if !n.hasStack() || n.proc.Upset || n.stalledUntil > w.now || !w.readWaiting(n) {
 		return
@@ -259,5 +260,5 @@ func (w *World) resign(n *Node) {
 	if !n.proc.Stack.Leads(now) {
 		return
 	}
-	w.after(n, now, w.resigns(n, now))
+	w.finishTurn(n, now, w.giveUpLead(n, now))
 }

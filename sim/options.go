@@ -26,19 +26,18 @@ type Options struct {
 	RankBy leader.RankBy
 	// Collation is when and how nodes collate the replies to their requests.
 	Collation leader.Collation
-	// Roughness scales the rates of all random faults: 1 is moderate; in a world of 3
-	// little is led. Default 1.
+	// Roughness scales the rates of all random faults: 1 is moderate; with 3, nodes are
+	// rarely led. Default 1.
 	Roughness float64
-	// Without leaves out classes of random faults that the application need not
-	// survive.
+	// Without leaves out classes of random faults that the application need not survive.
 	Without []fault.Class
 	// Calm leaves the random faults out; Roughness is ignored.
 	Calm bool
 	// Faults happen besides the random ones.
 	Faults []fault.Fault
-	// BrokenClocks lets hardware clocks run, jump and stop beyond ρ. Then only those
-	// promises are checked that do not rest on clocks: views agree and grow, and a
-	// healed world works again.
+	// BrokenClocks lets hardware clocks run, jump and stop beyond ρ. Only the promises that
+	// do not rest on clocks are then checked: views agree and grow, and a healed world
+	// works again.
 	BrokenClocks bool
 	// Broadcast, if not nil, switches the atomic broadcast on.
 	Broadcast *Broadcast
@@ -60,8 +59,8 @@ type Options struct {
 	// Shared adds random faults that strike all nodes at once: all processes are slow or
 	// stopped, all machines suspended, all clocks bent alike.
 	Shared bool
-	// Restless has leaders give up their leads again and again, just after they have won
-	// them, and while their proposals and views are on the way. Some name a successor, and
+	// Restless makes leaders give up their leads again and again, just after they have won
+	// them, and while their proposals and views are in flight. Some name a successor, and
 	// some leave and come back.
 	Restless bool
 	// Resolution is that of the hardware clocks, whose readings are multiples of it.
@@ -89,8 +88,8 @@ type Broadcast struct {
 	Config *broadcast.Config
 	// Quiet leaves the random traffic out: only applications broadcast.
 	Quiet bool
-	// ByEpochs has messages ordered by the quorums of the epoch, with the option Epochs. A
-	// change is forced then only if the application wants that (App.MayForce).
+	// ByEpochs orders messages by the quorums of the epoch, with the option Epochs. Changes
+	// are then forced only if the application wants that (App.MayForce).
 	ByEpochs bool
 	// WrongWalls makes the wall clocks of some processes wrong when they start, by up
 	// to hours. Group time begins there, and jumps when views meet.
@@ -103,7 +102,7 @@ const (
 	MaxResolution = timed.Granule // for which leases leave room
 	MaxFaults     = 1 << 16
 	MaxDuration   = fault.MaxDuration
-	// maxProcesses counts rivals too; an event names a process in a byte.
+	// maxProcesses counts rivals too: events store the index of a process in a byte.
 	maxProcesses = 255
 )
 

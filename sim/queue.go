@@ -1,37 +1,37 @@
 package sim
 
-// kind is the kind of a scheduled event.
-type kind uint8
+// eventKind is the kind of a scheduled event.
+type eventKind uint8
 
 const (
-	deliver     kind = iota // packet slot arg reaches node
-	wake                    // node's timer may be due
-	faultEnds               // fault arg ends
-	timer                   // an application's timer arg of node is due
-	talk                    // node broadcasts by itself
-	query                   // node queries time server arg
-	reply                   // the reply of exchange arg reaches node
-	temperature             // node's clock takes the next step of fault arg
-	begins                  // fault arg begins
-	reads                   // node reads its socket
-	resumes                 // node's next incarnation may begin
-	decides                 // draft arg of node's application becomes an edict
-	retires                 // node gives up its lead
+	eventDeliver     eventKind = iota // packet slot arg reaches node
+	eventWake                         // node's timer may be due
+	eventFaultEnds                    // fault arg ends
+	eventTimer                        // an application's timer arg of node is due
+	eventTraffic                      // node broadcasts by itself
+	eventQuery                        // node queries time server arg
+	eventReply                        // the reply of exchange arg reaches node
+	eventTemperature                  // node's clock takes the next step of fault arg
+	eventFaultBegins                  // fault arg begins
+	eventSocketReady                  // node reads its socket
+	eventResume                       // node's next incarnation may begin
+	eventDecide                       // draft arg of node's application becomes an edict
+	eventRetire                       // node gives up its lead
 )
 
-// event is a scheduled event. Events are ordered by time, and simultaneous ones by
-// the order in which they were scheduled.
+// event is a scheduled event. Events are ordered by time, and simultaneous ones in
+// scheduling order.
 type event struct {
 	at  int64
 	seq uint64 // the number of the event, above the sixteen bits for node and kind
 	arg int32
 }
 
-func makeEvent(at int64, seq uint64, k kind, node int, arg int32) event {
+func makeEvent(at int64, seq uint64, k eventKind, node int, arg int32) event {
 	return event{at: at, seq: seq<<16 | uint64(node)<<8 | uint64(k), arg: arg}
 }
 
-func (e *event) kind() kind { return kind(e.seq) }
+func (e *event) kind() eventKind { return eventKind(e.seq) }
 
 func (e *event) node() int { return int(uint8(e.seq >> 8)) }
 

@@ -8,19 +8,18 @@ import (
 )
 
 // A quiet packet does not wake its receiver, as in package udp: it waits until something
-// else does, and is then handled before it.
+// else does, and is then handled first.
 
-// sleepsThrough leaves a quiet packet until the node does something else.
-func (w *World) sleepsThrough(n *Node, slot int32) bool {
-	if !w.slots[slot].packet.Header.Quiet || !n.proc.Up || w.opt.Bare || w.meter != nil || w.post != nil {
+// deferQuiet leaves a packet for later if it is quiet, and reports whether it did.
+func (w *World) deferQuiet(n *Node, slot int32) bool {
+	if !w.slots[slot].packet.Header.Quiet || !n.proc.Up || w.opt.Bare || w.meter != nil || w.addresses != nil {
 		return false
 	}
 	n.quiet = append(n.quiet, waiting{slot, w.now, n.proc.Clock.Show(w.now)})
 	return true
 }
 
-// withQuiet returns the packets of a batch and the quiet ones, in the order in which they
-// came.
+// withQuiet returns the packets of a batch and the quiet ones, in order of arrival.
 func (n *Node) withQuiet(batch []waiting) []waiting {
 	if len(n.quiet) == 0 {
 		return batch
@@ -31,8 +30,8 @@ func (n *Node) withQuiet(batch []waiting) []waiting {
 	return all
 }
 
-// readQuiet hands the quiet packets to a node that has been woken at now. It reports
-// whether the node may go on.
+// readQuiet lets a node that was woken at now handle its quiet packets. It reports whether
+// the node's incarnation still runs.
 func (w *World) readQuiet(n *Node, now timed.Instant) bool {
 	batch, boot := n.quiet, n.proc.Boot
 	n.quiet = batch[:0]
@@ -40,7 +39,7 @@ func (w *World) readQuiet(n *Node, now timed.Instant) bool {
 		p.received = timed.Earlier(p.received, now)
 		w.receive(n, p, now, false)
 		if !n.proc.Up || n.proc.Upset || n.proc.Boot != boot {
-			w.lose(n, batch[i+1:])
+			w.discard(n, batch[i+1:])
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/failaware/failaware/internal/stack"
@@ -36,10 +37,10 @@ const MaxRecorded = 1 << 20
 type RecordedMessage struct {
 	From, To timed.NodeID
 	Sent     time.Duration
-	Arrived  time.Duration // Never: it is lost, or its receiver has ended
-	Fast     bool          // its computed bound is within Δ; while it is on its way, its delay
-	Bare     bool          // it proves only that the sender lives
-	Says     string        // what it carries, for people
+	Arrived  time.Duration // Never: it was lost, or its receiver ended
+	Fast     bool          // the bound on its delay is within Δ; in flight, the delay itself
+	Bare     bool          // it is a keepalive
+	Says     string        // its contents, as text
 }
 
 // BarKind is the kind of state that a bar shows.
@@ -55,7 +56,7 @@ const (
 	BarStalled                // its process does not get to run
 )
 
-// RecordedBar is something that was so for some time.
+// RecordedBar is a state that lasted for some time.
 type RecordedBar struct {
 	Kind     BarKind
 	Node     timed.NodeID
@@ -66,12 +67,12 @@ type RecordedBar struct {
 	Label    string
 }
 
-// RecordedMark is something that happened at once.
+// RecordedMark is an event at one instant.
 type RecordedMark struct {
 	Node  timed.NodeID // 0: to the world
 	At    time.Duration
-	Fault bool // it came from outside
-	App   bool // the application finds it worth showing; else an event of the node
+	Fault bool // a fault
+	App   bool // a mark of the application; if neither is set, an event of the node
 	Label string
 }
 
@@ -80,7 +81,7 @@ type openBar struct {
 	node timed.NodeID
 }
 
-// Record lets the world record events from now on, for a picture.
+// Record starts the recording of events, for a picture, and returns the recording.
 func (w *World) Record() *Recording {
 	if w.record == nil {
 		w.record = &Recording{Nodes: w.opt.Nodes, From: w.Time(), To: Never, open: map[openBar]int{}}
@@ -96,14 +97,14 @@ func (w *World) Record() *Recording {
 	return w.record
 }
 
-// finishRecord notes the packets that are still on their way at the end, and
-// ends the bars that are still open. Where a promise was broken, leases, votes
-// and views keep the end that was claimed for them then: the picture shows the error.
+// finishRecord records the packets in flight, and ends the open bars. If a promise was
+// broken, leases, votes and views keep the end that their nodes claimed, so that the
+// picture shows the error.
 func (w *World) finishRecord() {
 	if r := w.record; r != nil {
 		r.To = w.Time()
 		for i := range w.queue.heap {
-			if e := &w.queue.heap[i]; e.kind() == deliver {
+			if e := &w.queue.heap[i]; e.kind() == eventDeliver {
 				f := w.slots[e.arg]
 				w.recordMessage(f, e.node(), time.Duration(e.at-origin), e.at-f.sent <= int64(w.opt.Timing.FastThreshold))
 			}
@@ -126,14 +127,14 @@ func (w *World) recordArrival(n *Node, f *flight) {
 	w.recordMessage(f, n.proc.Index, w.Time(), d.Fast)
 }
 
-// recordLoss notes a packet that the process with an index never gets.
+// recordLoss records a packet that the process with an index never receives.
 func (w *World) recordLoss(f *flight, to int) { w.recordMessage(f, to, Never, false) }
 
 func (w *World) recordMessage(f *flight, to int, arrived time.Duration, fast bool) {
 	if f.from == nobody || w.record.full() {
 		return
 	}
-	says := w.says(f)
+	says := w.describe(f)
 	w.record.Messages = append(w.record.Messages, RecordedMessage{From: w.nodes[f.from].proc.ID, To: w.nodes[to].proc.ID,
 		Sent: time.Duration(f.sent - origin), Arrived: arrived, Fast: fast,
 		Bare: f.packet.Frames == 0 && (f.payload == nil || says == ""), Says: says})
@@ -156,14 +157,14 @@ func (r *Recording) mark(m RecordedMark) {
 	}
 }
 
-// Mark notes something that an application finds worth showing.
+// Mark adds a mark of the application to the recording, if there is one.
 func (n *Node) Mark(label string) {
 	if n.w.record != nil {
 		n.w.record.mark(RecordedMark{Node: n.proc.ID, At: n.w.Time(), App: true, Label: label})
 	}
 }
 
-// recordStall notes that a process does not get to run for some time.
+// recordStall records that a process is stopped for some time, or runs again.
 func (w *World) recordStall(n *Node, why fault.Kind) {
 	if w.record != nil && n.proc.Index < w.opt.Nodes {
 		w.bar(n.proc.Up && n.stalledUntil > w.now, RecordedBar{Kind: BarStalled, Node: n.proc.ID,
@@ -171,8 +172,7 @@ func (w *World) recordStall(n *Node, why fault.Kind) {
 	}
 }
 
-// recordEnd notes the end of a fault of the network. That of other faults shows
-// in the bars.
+// recordEnd records the end of a network fault. The bars show the ends of other faults.
 func (w *World) recordEnd(f *fault.Fault) {
 	if f.Kind.OfNetwork() {
 		w.record.mark(RecordedMark{Node: f.Node, At: w.Time(), Fault: true, Label: string(f.Kind) + " ends"})
@@ -208,11 +208,10 @@ func (w *World) recordClaims(n *Node) {
 }
 
 func viewLabel(cl *check.Claims) string {
-	return "v" + uintText(cl.View.ID.Sequence) + " " + cl.View.Set.String()
+	return fmt.Sprintf("v%d %v", cl.View.ID.Sequence, cl.View.Set)
 }
 
-// bar begins, goes on with, or ends a bar. One that is not renewed ends at its
-// time.
+// bar begins, extends or ends a bar. A bar that is not extended ends at its time.
 func (w *World) bar(on bool, b RecordedBar) {
 	r, k, now := w.record, openBar{b.Kind, b.Node}, w.Time()
 	b.From = now

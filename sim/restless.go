@@ -8,16 +8,15 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// restless is the state of a world whose leaders give up their leads again and again, just
-// after they have won them, and while their proposals and views are on the way. So a node
-// leads often, and resignations overtake what they give up.
+// restless is the state of a world with the option Restless. Its nodes lead often, and
+// resignations overtake the requests, proposals and views that they give up.
 type restless struct {
-	rand  random.Stream
-	often float64 // the share of moments that a leader gives up its lead at
-	seen  []moment
+	rand random.Stream
+	rate float64 // the share of moments at which a leader gives up its lead
+	seen []moment
 }
 
-// moment is what a process did by the end of its last turn.
+// moment is the state of a process at the end of its last turn.
 type moment struct {
 	boot                timed.BootID
 	leads, leaves       bool
@@ -27,24 +26,24 @@ type moment struct {
 
 // Shares of the actions of restless leaders.
 const (
-	namingRestless = 0.7  // name a successor
-	leavingMoments = 0.03 // have the node leave, and come back
-	askingMoments  = 0.1  // of the moments that are only another request
-	atOnce         = 0.25 // act at the same reading of the clock
+	namingRestless = 0.7  // of resignations name a successor
+	leavingMoments = 0.03 // of resigning nodes leave, and come back
+	askingMoments  = 0.1  // of the rate, if the node has only sent another request
+	atOnce         = 0.25 // of actions happen at the same reading of the clock
 )
 
-// newRestless returns nil where leaders keep their leads.
+// newRestless returns nil without the option Restless.
 func newRestless(seed uint64, opt *Options) *restless {
 	if !opt.Restless {
 		return nil
 	}
 	r := &restless{rand: random.New(seed, random.Restless)}
-	r.often = r.rand.LogUniform(0.03, 0.5)
+	r.rate = r.rand.LogUniform(0.03, 0.5)
 	return r
 }
 
-// of returns the moment of the present incarnation of a process.
-func (r *restless) of(n *Node) *moment {
+// momentOf returns the moment of the present incarnation of a process.
+func (r *restless) momentOf(n *Node) *moment {
 	for len(r.seen) <= n.proc.Index {
 		r.seen = append(r.seen, moment{})
 	}
@@ -55,34 +54,35 @@ func (r *restless) of(n *Node) *moment {
 	return m
 }
 
-// moves looks at a process after its turn, and has it give up its lead soon, now and then.
-// It reports whether the process has left.
-func (w *World) moves(n *Node, now timed.Instant) (left bool) {
+// maybeRetire sometimes schedules a process to give up its lead, after a turn in which it
+// won the lead, proposed or committed a view, or sent a request. It reports whether the
+// process has left.
+func (w *World) maybeRetire(n *Node, now timed.Instant) (left bool) {
 	r, el, mb := w.restless, n.proc.Stack.Election(), n.proc.Stack.Membership()
-	m := r.of(n)
+	m := r.momentOf(n)
 	last := *m
 	m.leads, m.proposal, m.committed, m.request = el.Leads(now), mb.Proposal(), mb.Committed(), el.LastRequest()
 	if m.leaves {
-		return w.leaves(n, now)
+		return w.endIfLeft(n, now)
 	}
 	often := 0.0
 	switch {
 	case m.leads && !last.leads, m.proposal != nil && m.proposal != last.proposal, m.committed != nil && m.committed != last.committed:
-		often = r.often
+		often = r.rate
 	case m.leads && m.request != last.request:
-		often = askingMoments * r.often
+		often = askingMoments * r.rate
 	}
 	if !w.stable && r.rand.Chance(often) {
 		delay := int64(0)
 		if !r.rand.Chance(atOnce) {
 			delay = r.rand.Below(int64(2 * w.opt.Timing.FastThreshold))
 		}
-		w.schedule(w.now+delay, retires, n.proc.Index, 0)
+		w.schedule(w.now+delay, eventRetire, n.proc.Index, 0)
 	}
 	return false
 }
 
-// retire has a process give up its lead, or leave.
+// retire makes a process give up its lead, or leave.
 func (w *World) retire(e event) {
 	r, n := w.restless, w.nodes[e.node()]
 	if w.stable || !n.hasStack() || n.proc.Upset || n.stalledUntil > w.now {
@@ -92,21 +92,22 @@ func (w *World) retire(e event) {
 		return
 	}
 	now := n.tick(w.now)
-	switch m := r.of(n); {
+	switch m := r.momentOf(n); {
 	case m.leaves || !n.proc.Stack.Leads(now):
 	case n.proc.Index < w.opt.Nodes && r.rand.Chance(leavingMoments):
 		m.leaves = true
-		w.after(n, now, n.proc.Stack.Leave(now, w.out[:0]))
+		w.finishTurn(n, now, n.proc.Stack.Leave(now, w.out[:0]))
 	case r.rand.Chance(namingRestless):
 		to := timed.NodeID(1 + r.rand.Below(int64(w.opt.Nodes)))
-		w.after(n, now, n.proc.Stack.HandOver(now, to, w.out[:0]))
+		w.finishTurn(n, now, n.proc.Stack.HandOver(now, to, w.out[:0]))
 	default:
-		w.after(n, now, n.proc.Stack.Resign(now, w.out[:0]))
+		w.finishTurn(n, now, n.proc.Stack.Resign(now, w.out[:0]))
 	}
 }
 
-// leaves ends a process that leaves once nothing binds others to it. It comes back later.
-func (w *World) leaves(n *Node, now timed.Instant) (left bool) {
+// endIfLeft crashes a leaving process for a while, once nothing binds others to it. It
+// reports whether the process has left.
+func (w *World) endIfLeft(n *Node, now timed.Instant) (left bool) {
 	if !n.proc.Stack.Left(now) {
 		return false
 	}
@@ -117,5 +118,5 @@ func (w *World) leaves(n *Node, now timed.Instant) (left bool) {
 
 // leaving reports whether a process is about to leave.
 func (w *World) leaving(n *Node) bool {
-	return w.restless != nil && n.proc.Up && w.restless.of(n).leaves
+	return w.restless != nil && n.proc.Up && w.restless.momentOf(n).leaves
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Rounds is the cost of the elections of a group in a still world. Times and
-// packets are of the simulated world, and depend on the seed alone; Receive is
-// measured with the clock of the machine that simulates.
+// Rounds is the cost of the elections of a group in a still world. Times and packets are
+// those of the simulated world, and depend on the seed alone. Receive is measured with the
+// real clock.
 type Rounds struct {
 	Count     int             // renewals of the leader's lease that were measured
 	Times     []time.Duration // of each, in true time: from its request until it was won
@@ -25,12 +25,13 @@ type Rounds struct {
 	Group     float64         // packets that all nodes sent, per renewal
 	Answers   float64         // of those, packets with replies
 	// Receive is the time in which the leader decoded and handled the packets received
-	// from one renewal to the next. It is that of the median renewal, because a
-	// machine that does other things besides makes some take a thousand times as long.
+	// from one renewal to the next. It is the median of all renewals, because other load
+	// of the machine makes some a thousand times as long.
 	Receive time.Duration
 }
 
-// roundsMeter counts the packets to one node, and measures the time that they cost.
+// roundsMeter counts packets, and measures the time that one node spends on those that it
+// receives.
 type roundsMeter struct {
 	node     *Node
 	codec    codec
@@ -41,8 +42,8 @@ type roundsMeter struct {
 	spent    time.Duration
 }
 
-// handle hands a packet to its node. A packet to the meter's node is decoded
-// first, as packets from a socket are.
+// handle lets a node handle a packet. The measured node decodes it first, as it does
+// packets from a socket.
 func (m *roundsMeter) handle(n *Node, now timed.Instant, p *wire.Packet, out []stack.Effect) []stack.Effect {
 	if n != m.node {
 		return n.proc.Stack.HandlePacket(now, now, p, out)
@@ -60,8 +61,8 @@ func (m *roundsMeter) handle(n *Node, now timed.Instant, p *wire.Packet, out []s
 	return out
 }
 
-// leaves takes notice of a packet that a node sends.
-func (m *roundsMeter) leaves(n *Node, p *wire.Packet) {
+// countSent counts a packet that a node sends.
+func (m *roundsMeter) countSent(n *Node, p *wire.Packet) {
 	m.group++
 	if n == m.node {
 		m.sent++
@@ -71,10 +72,10 @@ func (m *roundsMeter) leaves(n *Node, p *wire.Packet) {
 	}
 }
 
-// MeasureRounds measures renewals in a world without faults and with the given
-// weather, and then the given number of crashes of leaders of each kind; crashed nodes
-// come back. A crash falls anywhere in an election period. It ends early when ctx is
-// done, with the result so far.
+// MeasureRounds measures renewals in a world without faults, with the given baseline
+// delays, and then crashes of leaders: crashes times each of the two kinds of [Rounds].
+// Crashed nodes restart. The crashes are spread over the election period. It ends early
+// when ctx is done, with the result so far.
 func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.Baseline, renewals, crashes int) (*Rounds, error) {
 	opt.Calm, opt.Duration = true, fault.MaxDuration
 	c, err := CaseOf(seed, opt)
@@ -87,42 +88,43 @@ func MeasureRounds(ctx context.Context, seed uint64, opt Options, weather fault.
 		return nil, err
 	}
 	r := new(Rounds)
-	head, err := w.whole(ctx)
+	head, err := w.awaitLeader(ctx)
 	if err != nil {
 		return r, err
 	}
-	if err := r.renewals(ctx, w, head, renewals); err != nil {
+	if err := r.measureRenewals(ctx, w, head, renewals); err != nil {
 		return r, err
 	}
 	for range crashes {
-		if head, err = w.crashed(ctx, head, 10*w.opt.Timing.Expires, &r.Elections); err != nil {
+		if head, err = w.measureCrash(ctx, head, 10*w.opt.Timing.Expires, &r.Elections); err != nil {
 			return r, err
 		}
-		if head, err = w.crashed(ctx, head, 0, &r.Returns); err != nil {
+		if head, err = w.measureCrash(ctx, head, 0, &r.Returns); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
 }
 
-// crashed crashes the leader after some time, and up to a period, appends how long it takes
-// until all others support another, has the node come back, and returns who then leads all.
-func (w *World) crashed(ctx context.Context, head *Node, after time.Duration, took *[]time.Duration) (*Node, error) {
+// measureCrash crashes the leader after a time and up to a period more, appends to took the
+// time until all others support another leader, restarts the node, and returns the next
+// leader of all.
+func (w *World) measureCrash(ctx context.Context, head *Node, after time.Duration, took *[]time.Duration) (*Node, error) {
 	if !w.runUntil(w.now + int64(after) + w.chaos.Below(int64(w.opt.Timing.ElectionPeriod))) {
 		return nil, w.failed
 	}
 	began := w.now
 	w.crash(head)
-	if _, err := w.whole(ctx); err != nil {
+	if _, err := w.awaitLeader(ctx); err != nil {
 		return nil, err
 	}
 	*took = append(*took, time.Duration(w.now-began))
 	w.restart(head)
-	return w.whole(ctx)
+	return w.awaitLeader(ctx)
 }
 
-// whole lets time pass until one node leads all that run.
-func (w *World) whole(ctx context.Context) (head *Node, err error) {
+// awaitLeader lets time pass until one node leads all that run, and returns it.
+func (w *World) awaitLeader(ctx context.Context) (head *Node, err error) {
 	var up timed.Set
 	for _, n := range w.nodes {
 		if n.proc.Up {
@@ -148,9 +150,9 @@ func (w *World) whole(ctx context.Context) (head *Node, err error) {
 	return head, err
 }
 
-// renewals measures the next renewals of a leader, after a second in which the
-// group comes to rest.
-func (r *Rounds) renewals(ctx context.Context, w *World, head *Node, count int) error {
+// measureRenewals measures renewals of a leader, after a time in which the group comes to
+// rest.
+func (r *Rounds) measureRenewals(ctx context.Context, w *World, head *Node, count int) error {
 	if !w.runUntil(w.now + int64(10*w.opt.Timing.Expires)) {
 		return w.failed
 	}
@@ -178,7 +180,7 @@ func (r *Rounds) renewals(ctx context.Context, w *World, head *Node, count int) 
 			continue
 		}
 		held = until
-		if r.Count == 0 && r.Times == nil { // the first one began before the count
+		if r.Count == 0 && r.Times == nil { // the first renewal began before the measurement
 			*m = roundsMeter{node: head, codec: m.codec}
 			r.Times = []time.Duration{}
 			continue

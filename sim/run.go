@@ -15,7 +15,7 @@ type Result struct {
 	Hash       uint64        // of what nodes did and claimed: the same for the same seed and options
 	Violation  *Violation
 	Stable     int           // stable periods
-	Missed     int           // of them, those that were not led or fresh in time
+	Missed     int           // stable periods without a leader or a fresh view in time
 	WorstElect time.Duration // the longest time to a leader in a stable period
 	WorstView  time.Duration // the longest time to an up-to-date view of all
 	// WorstDelivery is the longest time from a broadcast to a delivery of it in a stable
@@ -79,8 +79,8 @@ func (w *World) runEvents(t int64) bool {
 // haltMask is how often, in events, a run checks whether it must end early.
 const haltMask = 1<<12 - 1
 
-// haltWith makes the run end early when ctx is done. Call the result when the run has
-// ended.
+// haltWith makes the run end early when ctx is done. The caller calls the result when the
+// run has ended.
 func (w *World) haltWith(ctx context.Context) (forget func() bool) {
 	halt := new(atomic.Bool)
 	w.opt.halt = halt

@@ -19,7 +19,7 @@ func stillGroup(seed uint64, opt Options) (w *World, head *Node, err error) {
 	w.baseline.MinDelay = min(w.baseline.MinDelay, w.baseline.MaxDelay)
 	w.baseline.Lateness = min(w.baseline.Lateness, t.SchedulingDelay/4)
 	w.endFaults()
-	if head, err = w.whole(context.Background()); err != nil {
+	if head, err = w.awaitLeader(context.Background()); err != nil {
 		return nil, nil, err
 	}
 	if !w.runUntil(w.now + int64(10*t.Expires) + w.chaos.Below(int64(t.ElectionPeriod))) {
@@ -43,7 +43,7 @@ func followers(seed uint64, opt Options) (w *World, asked int64, err error) {
 // ledAgainBy lets time pass until somebody leads all that run, and returns what is wrong if
 // that is later than a time after the last request of the crashed leader.
 func (w *World) ledAgainBy(asked int64, within time.Duration) error {
-	if _, err := w.whole(context.Background()); err != nil {
+	if _, err := w.awaitLeader(context.Background()); err != nil {
 		return err
 	}
 	if took := time.Duration(w.now - asked); took > within {
@@ -94,11 +94,11 @@ func crashedAfterReturn(seed uint64, opt Options) error {
 	}
 	back := w.nodes[len(w.nodes)-1]
 	w.crash(back)
-	if _, err := w.whole(context.Background()); err != nil {
+	if _, err := w.awaitLeader(context.Background()); err != nil {
 		return err
 	}
 	w.restart(back)
-	if _, err := w.whole(context.Background()); err != nil {
+	if _, err := w.awaitLeader(context.Background()); err != nil {
 		return err
 	}
 	asked, t := w.now, &w.opt.Timing // a round that has been won is followed by another one at once
@@ -111,7 +111,7 @@ func crashedAfterReturn(seed uint64, opt Options) error {
 func crashedOutOfHearing(seed uint64, opt Options) error {
 	opt.Calm, opt.Nodes = true, 5
 	w := newWorld(seed, opt.withDefaults())
-	head, err := w.whole(context.Background())
+	head, err := w.awaitLeader(context.Background())
 	if err != nil {
 		return err
 	}

@@ -179,7 +179,7 @@ func handOver(seed uint64, opt Options) error {
 			if w.check.Leads(i) {
 				from = i
 				now := n.tick(w.now)
-				w.after(n, now, n.proc.Stack.Resign(now, w.out[:0]))
+				w.finishTurn(n, now, n.proc.Stack.Resign(now, w.out[:0]))
 				break
 			}
 		}

@@ -3,7 +3,6 @@ package sim
 import (
 	"time"
 
-	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
@@ -16,7 +15,7 @@ const (
 	longestMaxLock = 4
 )
 
-// slowest returns the settings that promise the least: those of the options or, in an
+// slowest returns the settings with the largest bounds: those of the options or, in an
 // unequal world, the longest that a process may draw.
 func (o *Options) slowest() timed.Timing {
 	t := o.Timing
@@ -26,7 +25,7 @@ func (o *Options) slowest() timed.Timing {
 	return t
 }
 
-// drawSettings draws the settings of a process that starts. Equal worlds draw none.
+// drawSettings draws the settings of a starting process in an unequal world.
 func (w *World) drawSettings(n *Node) {
 	n.timing, n.newest = w.opt.Timing, wire.Version
 	if !w.opt.Unequal {
@@ -40,7 +39,7 @@ func (w *World) drawSettings(n *Node) {
 	t.LockTime = max(time.Duration(s.LogUniform(least, longestLock*usual)), t.LeastLockTime())
 	t.MaxLockTime = t.LockTime
 	switch {
-	case w.seed%2 == 0: // all give long votes, so that some are much longer than those that they ask for
+	case w.seed%2 == 0: // all votes are long, and some much longer than the LockTime of the process
 		t.MaxLockTime = time.Duration(s.LogUniform(longestLock*usual, longestMaxLock*usual))
 	case s.Chance(0.5):
 		t.MaxLockTime = time.Duration(s.LogUniform(float64(t.LockTime), longestMaxLock*usual))
@@ -50,12 +49,9 @@ func (w *World) drawSettings(n *Node) {
 	}
 }
 
-// newSettings returns the random numbers of the settings of processes.
-func newSettings(seed uint64) random.Stream { return random.New(seed, random.Settings) }
-
-// lookUnequal counts the packets in an older version than their node speaks, and the
-// requests that ask for less than it is set to.
-func (w *World) lookUnequal(n *Node, p *wire.Packet) {
+// countUnequal counts packets in an older version than their node speaks, and requests for
+// less than its LockTime.
+func (w *World) countUnequal(n *Node, p *wire.Packet) {
 	if p.Header.Version < n.newest {
 		w.check.Sometimes(situation.OlderVersion)
 	}

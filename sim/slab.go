@@ -11,8 +11,8 @@ type slab struct {
 	mem []byte // up to its length there are messages
 }
 
-// handOver gives a message to the machine, in one of the two ways in which the
-// library does: every other node writes it to a slab, and the others have it copied.
+// handOver gives a message to the broadcast in one of the library's two ways: every other
+// node writes it to a slab, and the stacks of the others copy it.
 func (n *Node) handOver(now timed.Instant, payload []byte, opt broadcast.Options) (broadcast.ID, error) {
 	if n.proc.Index%2 == 1 || len(payload) > broadcast.SlabBytes {
 		return n.proc.Stack.Broadcast(now, payload, opt)

@@ -15,15 +15,15 @@ type Tally struct {
 	SimulatedSeconds float64 `json:"simulated_seconds"`
 	Events           uint64  `json:"events"`            // that were handled
 	EventsPerSecond  float64 `json:"events_per_second"` // of the time that the campaign took
-	TimesRealTime    float64 `json:"times_real_time"`   // simulated time by the time that it took
+	TimesRealTime    float64 `json:"times_real_time"`   // simulated time, divided by the time that the campaign took
 	Violations       int     `json:"violations"`
 	StablePeriods    int     `json:"stable_periods"`            // at whose end all must be led, with up-to-date views
 	MissedLiveness   int     `json:"missed_liveness"`           // of the stable periods
 	WorstElectionMS  float64 `json:"worst_election_ms"`         // in stable periods
 	WorstViewMS      float64 `json:"worst_view_ms"`             // in stable periods
-	BoundElectionMS  float64 `json:"bound_election_ms"`         // what the timing guarantees
+	BoundElectionMS  float64 `json:"bound_election_ms"`         // guaranteed by the timing
 	BoundViewMS      float64 `json:"bound_view_ms"`             // likewise
-	RejoinMS         float64 `json:"rejoin_ms"`                 // what a restarted node adds to both bounds
+	RejoinMS         float64 `json:"rejoin_ms"`                 // added to both bounds by a restarted node
 	Led              float64 `json:"led"`                       // share of the time of running nodes
 	Fresh            float64 `json:"fresh"`                     // share of the time of running nodes
 	Groups           int     `json:"groups,omitempty"`          // at the ends of all runs of [RunTopology]
@@ -38,13 +38,12 @@ type Tally struct {
 	Repeated         uint64  `json:"packets_repeated"`
 	Corrupted        uint64  `json:"packets_corrupted"`
 	Forged           uint64  `json:"packets_forged"`
-	// Those of the broadcast; the worst delivery is of the still periods.
+	// Of the broadcast; the worst delivery is the longest in stable periods.
 	Broadcasts      uint64  `json:"broadcasts,omitempty"`
 	Deliveries      uint64  `json:"deliveries,omitempty"`
 	WorstDeliveryMS float64 `json:"worst_delivery_ms,omitempty"`
 	BoundDeliveryMS float64 `json:"bound_delivery_ms,omitempty"`
-	// Faults counts the faults that struck, by class; Sometimes how often each
-	// situation was reached.
+	// Faults counts the faults by class, and Sometimes the situations.
 	Faults    map[string]uint64 `json:"faults,omitempty"`
 	Sometimes map[string]uint64 `json:"sometimes,omitempty"`
 	// Reached counts the situations of the application: see [World.Sometimes].
@@ -63,7 +62,7 @@ type Tally struct {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// add takes the result of a run in.
+// add adds the result of a run.
 func (t *Tally) add(r *Result) {
 	t.Seeds++
 	t.SimulatedSeconds += r.Simulated.Seconds()
@@ -106,8 +105,8 @@ func (c *Counters) add(d *Counters) {
 	}
 }
 
-// TallyOf adds up runs that were not those of a campaign: of a case, for
-// example. The time that they took is for the rates.
+// TallyOf adds up runs outside of a campaign, such as that of a case. took is the time that
+// they took.
 func TallyOf(opt Options, took time.Duration, results ...Result) Tally {
 	var t Tally
 	violations := 0
@@ -169,7 +168,7 @@ func (t *Tally) finish(opt Options, violations int, elapsed time.Duration) {
 // seeds.
 func spread(hash, seed uint64) uint64 { return hash * (2*seed + 1) }
 
-// share returns a/b, or 0 of nothing.
+// share returns a/b, or 0 if b is 0.
 func share(a, b time.Duration) float64 {
 	if b == 0 {
 		return 0

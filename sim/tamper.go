@@ -5,50 +5,49 @@ import (
 )
 
 // tamper damages a packet as an unreliable or hostile network does, and adds forged
-// packets. It reports whether the packet goes on.
+// packets. It reports whether the packet arrives.
 func (w *World) tamper(r *rare, slot int32, to int, at int64) bool {
 	f := w.slots[slot]
 	if w.net.Chance(r.forge) {
-		// A forger that does not see the traffic knows no boot id, neither the sender's
-		// nor the receiver's.
+		// A forger that does not see the traffic knows neither boot id.
 		x := w.copy(slot)
 		h := &w.slots[x].packet.Header
 		h.Boot = timed.BootID(w.net.Uint64() | 1)
 		h.Echo.Boot = timed.BootID(w.net.Uint64() | 1)
-		w.forged(x, to, at)
+		w.scheduleForged(x, to, at)
 	}
 	if w.net.Chance(r.foreign) {
 		x := w.copy(slot)
 		w.slots[x].packet.Header.Group ^= w.net.Uint64() | 1
-		w.forged(x, to, at)
+		w.scheduleForged(x, to, at)
 	}
 	if w.net.Chance(r.corrupt) {
-		return w.damaged(f, w.codec.flip(&f.packet, w.net, false))
+		return w.replaceDamaged(f, w.codec.flip(&f.packet, w.net, false))
 	}
 	if w.net.Chance(r.truncate) {
-		return w.damaged(f, w.codec.cutOff(&f.packet, w.net))
+		return w.replaceDamaged(f, w.codec.cutOff(&f.packet, w.net))
 	}
 	if w.net.Chance(r.damage) {
 		w.check.Damaged = true
-		return w.damaged(f, w.codec.flip(&f.packet, w.net, true))
+		return w.replaceDamaged(f, w.codec.flip(&f.packet, w.net, true))
 	}
 	return true
 }
 
-// damaged replaces a packet by the one that the decoder reads from its damaged bytes,
-// if it accepts them.
-func (w *World) damaged(f *flight, accepted bool) bool {
+// replaceDamaged replaces a packet by its damaged form in codec.junk, if the decoder
+// accepted it.
+func (w *World) replaceDamaged(f *flight, accepted bool) bool {
 	w.count.Corrupted++
 	if accepted {
 		f.packet = w.codec.junk
-		f.stow()
+		f.detach()
 	}
 	return accepted
 }
 
-func (w *World) forged(slot int32, to int, at int64) {
+func (w *World) scheduleForged(slot int32, to int, at int64) {
 	w.count.Forged++
 	f := w.slots[slot]
 	f.from, f.payload = nobody, nil
-	w.schedule(at+w.net.Below(int64(w.opt.Timing.OneWayTimeout)), deliver, to, slot)
+	w.schedule(at+w.net.Below(int64(w.opt.Timing.OneWayTimeout)), eventDeliver, to, slot)
 }

@@ -18,15 +18,14 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// Test is a test of an application: it runs a campaign, of 200 seeds unless c
-// says otherwise, and fails with the promise that was broken. The failing run is
-// made as small as some seconds allow, and its faults are printed, one in a line,
-// as is a panic's stack. It is written to a file below testdata/sim, in a
-// directory named after the test, and from then on the first thing that the test
-// runs: so it is replayed until it passes, and kept from coming back after that.
+// Test tests an application. It runs a campaign, of 200 seeds unless c says otherwise, and
+// fails if a promise is broken. It shrinks the failing run for a few seconds, and prints
+// its faults, one a line, and the stack of a panic. It writes the run to a file below
+// testdata/sim, in a directory named after the test. From then on the test replays it
+// first.
 //
-// The test also fails if a seed does not give the same run twice: then no
-// failure could be replayed.
+// The test also fails if the same seed gives two different runs, because no failure could
+// be replayed.
 func Test(t T, c Campaign) {
 	t.Helper()
 	if c.Play != nil {
@@ -44,7 +43,7 @@ func Test(t T, c Campaign) {
 		t.Fatalf("%s", failure(text, err))
 		return
 	}
-	if err := repeats(&c); err != nil {
+	if err := checkRepeatable(&c); err != nil {
 		t.Fatalf("%v", err)
 		return
 	}
@@ -72,8 +71,7 @@ func failure(text string, err error) string {
 	return text
 }
 
-// replay runs the cases that are kept in a directory. It names the fault of
-// the first that fails.
+// replay runs the cases in a directory. It describes the first that fails, or returns "".
 func replay(dir string, c *Campaign) (string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -109,8 +107,8 @@ func readCaseFile(name string) (Case, error) {
 var errNotRepeated = errors.New("the application does not do the same twice: does it look at another clock, " +
 	"use other randomness than Node.Random, start goroutines, go through a map, or keep something that worlds share?")
 
-// repeats runs the first seed twice.
-func repeats(c *Campaign) error {
+// checkRepeatable runs the first seed twice.
+func checkRepeatable(c *Campaign) error {
 	var hash [2]uint64
 	for i := range hash {
 		opt := c.optionsOf(c.First)
@@ -127,7 +125,7 @@ func repeats(c *Campaign) error {
 	return nil
 }
 
-// explain shrinks a failure, writes it to a file, and says all about it.
+// explain shrinks a failure, writes it to a file, and describes it.
 func explain(dir string, c *Campaign, v *Violation) string {
 	opt := c.optionsOf(v.Seed)
 	opt.Trace = nil
@@ -177,7 +175,7 @@ func writeCaseFile(dir string, c *Case) (name string, err error) {
 	return name, errors.Join(c.Write(f), f.Close())
 }
 
-// fileName makes a name one that every file system takes.
+// fileName replaces the characters of a name that some file system refuses.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -102,7 +102,7 @@ func (g graph) cliqueCover() int {
 	return best[1<<n-1]
 }
 
-// holdStill runs the world and looks at it at every event.
+// holdStill runs the world, and checks it after every event.
 func (w *World) holdStill(g graph, res *Topology) {
 	ready := w.bounds.Rejoin
 	stabilize := w.bounds.Elect
@@ -141,7 +141,7 @@ func (w *World) holdStill(g graph, res *Topology) {
 	}
 }
 
-// checkBI demands that every leader is supported by all that are connected to it.
+// checkBI demands that every leader has the support of all nodes connected to it.
 func (w *World) checkBI(g graph) bool {
 	for i, p := range w.nodes {
 		if !w.check.Leads(i) {
@@ -157,8 +157,8 @@ func (w *World) checkBI(g graph) bool {
 	return true
 }
 
-// checkGroups demands that everybody is led, by no more leaders than a minimum
-// clique cover has cliques.
+// checkGroups demands that every node is led, by no more leaders than a minimum clique
+// cover has cliques.
 func (w *World) checkGroups(res *Topology) {
 	c := &w.check
 	for i, n := range w.nodes {
@@ -173,7 +173,7 @@ func (w *World) checkGroups(res *Topology) {
 	}
 }
 
-// checkCliques demands that every Δ-partition is led by one of its own (T).
+// checkCliques demands that every Δ-partition has a leader that all its nodes support (T).
 func (w *World) checkCliques(g graph) {
 	for i := range g {
 		block := g[i] | 1<<i

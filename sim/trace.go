@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/failaware/failaware/internal/stack"
@@ -16,13 +15,13 @@ import (
 func (w *World) tracePacket(n *Node, f *flight) {
 	p := &f.packet
 	w.trace(n, "packet from %d #%d, %.3f ms on its way: %s", p.Header.Source, p.Header.Counter,
-		float64(w.now-f.sent)/1e6, w.says(f))
+		float64(w.now-f.sent)/1e6, w.describe(f))
 }
 
-// says describes a packet and its application message.
-func (w *World) says(f *flight) string {
+// describe describes a packet and its application message.
+func (w *World) describe(f *flight) string {
 	if f.payload == nil {
-		return describe(&f.packet)
+		return describePacket(&f.packet)
 	}
 	message := fmt.Sprintf("message of %d bytes", len(f.payload))
 	if w.app.Says != nil {
@@ -32,12 +31,12 @@ func (w *World) says(f *flight) string {
 	case f.packet.Frames == 0:
 		return message
 	case message == "":
-		return describe(&f.packet)
+		return describePacket(&f.packet)
 	}
-	return describe(&f.packet) + ", " + message
+	return describePacket(&f.packet) + ", " + message
 }
 
-func describe(p *wire.Packet) string {
+func describePacket(p *wire.Packet) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if p.Has(wire.FrameInUse) {
@@ -111,8 +110,6 @@ func (w *World) traceFault(what string, f *fault.Fault) {
 
 // traceEvent writes a line for an event that a node reported.
 func (w *World) traceEvent(n *Node, e *stack.Event) { w.trace(n, "* %v", e) }
-
-func uintText(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // trace writes a line about a node.
 func (w *World) trace(n *Node, format string, args ...any) {

@@ -9,9 +9,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// mostAgain is how often in a row a node may be due again at once: an effect of a turn may
-// make something due that the turn has looked at before.
-const mostAgain = 4
+// maxRepeats is how many turns in a row may leave a node due at once. The effects of a turn
+// may make something due that the turn has already checked.
+const maxRepeats = 4
 
 // wake lets a node look at its timers.
 func (w *World) wake(e event) {
@@ -24,7 +24,7 @@ func (w *World) wake(e event) {
 		w.arm(n, n.stalledUntil)
 		return
 	}
-	if w.reincarnated(n) {
+	if w.reincarnateIfUpset(n) {
 		return
 	}
 	if len(n.socket) > 0 { // packets come before timers
@@ -49,24 +49,24 @@ func (w *World) wake(e event) {
 	if w.opt.Trace != nil {
 		w.trace(n, "timeout")
 	}
-	w.after(n, now, n.proc.Stack.HandleTimeout(now, w.out[:0]))
+	w.finishTurn(n, now, n.proc.Stack.HandleTimeout(now, w.out[:0]))
 	w.checkIdle(n, now)
 	if w.global != nil {
-		w.verifies(n)
+		w.maybeVerify(n)
 	}
-	if w.change != nil {
-		w.administers(n)
+	if w.admin != nil {
+		w.administer(n)
 	}
 }
 
-// checkIdle demands, after a timeout and its effects, that a node has done what was due. It
-// may leave work to its next turn, which packets can begin: see after.
+// checkIdle demands, after a timeout and its effects, that a node has done everything due.
+// It may leave work to its next turns, whose number finishTurn limits.
 func (w *World) checkIdle(n *Node, now timed.Instant) {
 	if !n.proc.Up || n.proc.Upset || n.proc.Stack.Deadline() > now {
 		return
 	}
-	if n.again++; n.again > mostAgain {
-		w.check.Fail("idle", &n.proc, "is due at once after each of %d turns", n.again)
+	if n.repeats++; n.repeats > maxRepeats {
+		w.check.Fail("idle", &n.proc, "is due at once after each of %d turns", n.repeats)
 	}
 }
 
@@ -77,7 +77,7 @@ func (w *World) arm(n *Node, earliest int64) {
 	}
 	due := n.proc.Stack.Deadline()
 	if due >= n.armedFor && n.wakeAt != hardware.Forever {
-		return // the look that is scheduled already comes early enough
+		return // the scheduled look comes early enough
 	}
 	at := max(n.proc.Clock.When(due), earliest, w.now)
 	if at >= n.wakeAt {
@@ -92,31 +92,31 @@ func (w *World) arm(n *Node, earliest int64) {
 	}
 	n.wakeAt = at
 	n.wakeTicket++
-	w.schedule(at, wake, n.proc.Index, n.wakeTicket)
+	w.schedule(at, eventWake, n.proc.Index, n.wakeTicket)
 }
 
-// after performs the effects of a turn, checks the world, and arms the timer.
-func (w *World) after(n *Node, now timed.Instant, out []stack.Effect) {
+// finishTurn performs the effects of a turn, checks the world, and arms the timer.
+func (w *World) finishTurn(n *Node, now timed.Instant, out []stack.Effect) {
 	why, died := w.perform(n, out)
 	if died {
 		return
 	}
 	w.out, w.writing = out[:0], w.writing[:0]
 	if n.proc.Stack.Deadline() > now {
-		n.again = 0
+		n.repeats = 0
 	}
 	w.check.Turn(&n.proc, now)
 	switch why {
 	case life.None:
 	case life.NewEpoch:
-		w.renews(n, why)
+		w.reincarnateNow(n, why)
 	default:
-		w.blames(n, why)
+		w.handleBlame(n, why)
 	}
 	if w.record != nil {
 		w.recordClaims(n)
 	}
-	if w.restless != nil && n.proc.Up && !n.proc.Upset && w.moves(n, now) {
+	if w.restless != nil && n.proc.Up && !n.proc.Upset && w.maybeRetire(n, now) {
 		return
 	}
 	if w.check.Quit == &n.proc {
@@ -157,11 +157,11 @@ func (w *World) perform(n *Node, out []stack.Effect) (why life.Reason, died bool
 			sent++
 		case stack.Persist:
 			if w.persist(n, e.Epoch) {
-				w.dies(n, sent)
+				w.crashMidTurn(n, sent)
 				return life.None, true
 			}
 		case stack.Deliver:
-			w.casts(n, e.Broadcast)
+			w.performBroadcast(n, e.Broadcast)
 		case stack.Notify:
 			if ends := w.notify(n, e.Event); ends != life.None {
 				why = ends
@@ -172,16 +172,16 @@ func (w *World) perform(n *Node, out []stack.Effect) (why life.Reason, died bool
 	return why, false
 }
 
-// checkSent lets the checks see a packet that a node sends, even if it is lost at once.
+// checkSent checks a packet that a node sends, even if it is then lost.
 func (w *World) checkSent(n *Node, p *wire.Packet) {
 	if p.Header.Quiet && p.Frames&^(wire.FrameReply|wire.FrameStamp) != 0 {
 		w.check.Fail("quiet", &n.proc, "has its peers sleep through news: frames %b", p.Frames)
 	}
-	w.check.Sends(&n.proc, p, w.cargo != nil)
+	w.check.Sends(&n.proc, p, w.payload != nil)
 	if w.opt.Unequal {
-		w.lookUnequal(n, p)
+		w.countUnequal(n, p)
 	}
-	if w.external != nil && p.Has(wire.FrameLine) {
+	if w.servers != nil && p.Has(wire.FrameLine) {
 		w.check.Announces(p.Line.Until)
 	}
 	if w.cast != nil && p.Has(wire.FrameBroadcast) {
@@ -208,10 +208,10 @@ func (w *World) notify(n *Node, e *stack.Event) (why life.Reason) {
 		why = life.NewEpoch
 	}
 	if e.Kind == stack.EventEpoch && e.Change.Kind == epoch.Proposed {
-		w.falls(n)
+		w.failProposer(n)
 	}
 	if w.app.Start != nil {
-		w.app.hears(n, e)
+		w.app.noteEvent(n, e)
 	}
 	if w.record != nil {
 		w.recordEvent(n, e)

@@ -12,9 +12,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// World is a simulated world: true time, nodes with drifting clocks, links, and
-// the faults that a seed draws or that a test scripts. It is for one goroutine:
-// applications, invariants and the test that drives it all run in that one.
+// World is a simulated world: true time, nodes with drifting clocks, links, and faults,
+// drawn from a seed or scripted by a test. It is not safe for concurrent use:
+// applications, invariants and the test that drives it all run in one goroutine.
 //
 // [New] makes one; [World.Run] and [World.RunUntil] let time pass.
 type World struct {
@@ -35,13 +35,13 @@ type World struct {
 	writing []int32 // slots that the node under way writes its packets into
 	out     []stack.Effect
 
-	baseline fault.Baseline
-	faults   []fault.Fault // those of the schedule, and then those injected
-	planned  int           // how many are of the schedule
-	next     int           // the next of them
-	running  []int32       // the faults under way
-	losing   []losing      // those that wait for the packet that they lose
-	stable   bool          // one of them is Heal
+	baseline      fault.Baseline
+	faults        []fault.Fault // those of the schedule, and then those injected
+	planned       int           // how many are of the schedule
+	next          int           // the next of them
+	running       []int32       // the faults under way
+	pendingLosses []pendingLoss // those that wait for the packet that they lose
+	stable        bool          // one of them is Heal
 
 	events  uint64
 	hash    check.Hash
@@ -51,18 +51,18 @@ type World struct {
 	count   Counters          // without the counts of the checker: see Counters
 	reached map[string]uint64 // see [World.Sometimes]
 
-	app      app
-	cargo    []byte // an application message for the packet to cargoTo
-	cargoTo  timed.NodeID
-	record   *Recording
-	changes  uint64    // see Changes
-	cast     *casting  // nil without a broadcast
-	external *external // nil without time servers
-	global   *globally // nil without a quorum system
-	post     *post     // nil unless addresses matter
-	change   *changing // nil where it is not replaced
-	meter    *roundsMeter
-	restless *restless // nil where leaders keep their leads
+	app       app
+	payload   []byte // an application message for the packet to cargoTo
+	payloadTo timed.NodeID
+	record    *Recording
+	changes   uint64          // see Changes
+	cast      *broadcastState // nil without a broadcast
+	servers   *timeServers    // nil without time servers
+	global    *globalState    // nil without a quorum system
+	addresses *addresses      // nil unless addresses matter
+	admin     *administrator  // nil where it is not replaced
+	meter     *roundsMeter
+	restless  *restless // nil where leaders keep their leads
 }
 
 // Counters counts the events of a run.
@@ -77,8 +77,8 @@ type Counters struct {
 	Sometimes                            [situation.Count]uint64 // how often each situation was reached
 }
 
-// readersEvery is the share of worlds in which the answers of nodes are read: a fifth of the
-// time of a world goes into that.
+// readersEvery is the number of seeds for one world in which the answers of nodes are
+// checked, which takes a fifth of its time.
 const readersEvery = 4
 
 // origin keeps instants away from zero, which means "none" in places.
@@ -90,20 +90,21 @@ func newWorldOf(seed uint64, opt Options, s fault.Schedule) *World {
 	w := &World{opt: opt, seed: seed, now: origin, hash: check.Hash(14695981039346656037 ^ seed),
 		baseline: s.Baseline, faults: slices.Clip(s.Faults), planned: len(s.Faults), apps: random.New(seed, random.Apps),
 		net: random.New(seed, random.Network), proc: random.New(seed, random.Processes),
-		clocks: random.New(seed, random.Clocks), boots: random.New(seed, random.Boots), chaos: random.New(seed, random.Faults), settings: newSettings(seed)}
+		clocks: random.New(seed, random.Clocks), boots: random.New(seed, random.Boots), chaos: random.New(seed, random.Faults),
+		settings: random.New(seed, random.Settings)}
 	w.bounds, _ = w.opt.slowest().Validate()
 	single := opt.Calm && slices.ContainsFunc(s.Faults, func(f fault.Fault) bool { return f.Kind == fault.Lose })
 	w.check.Reset(check.Config{Nodes: opt.Nodes, Single: single, Timing: opt.Timing, Bounds: w.bounds, Servers: s.Servers, Resolution: int64(opt.Resolution), Readers: seed%readersEvery == 0, Start: origin, Violated: w.violated}, origin)
-	if w.global = newGlobally(seed, &opt); w.global != nil {
+	if w.global = newGlobalState(seed, &opt); w.global != nil {
 		w.check.FollowGlobal(w.global.system, w.global.counts)
 	}
-	w.change = w.newChanging()
+	w.admin = w.newAdministrator()
 	w.restless = newRestless(seed, &opt)
 	if s.Servers != nil {
-		w.external = w.newExternal(s.Servers)
+		w.servers = w.newTimeServers(s.Servers)
 	}
 	if s.Traffic != nil {
-		w.cast = w.newCasting(s.Traffic)
+		w.cast = w.newBroadcastState(s.Traffic)
 	}
 	for i := range opt.Nodes {
 		w.addNode(timed.NodeID(i+1), i)
@@ -113,7 +114,7 @@ func newWorldOf(seed uint64, opt Options, s fault.Schedule) *World {
 	return w
 }
 
-func (w *World) schedule(at int64, k kind, node int, arg int32) {
+func (w *World) schedule(at int64, k eventKind, node int, arg int32) {
 	w.seq++
 	w.queue.push(makeEvent(at, w.seq, k, node, arg))
 }
@@ -134,31 +135,31 @@ func (w *World) step() bool {
 	e := w.queue.pop()
 	w.now, w.check.Now = e.at, e.at
 	switch e.kind() {
-	case deliver:
+	case eventDeliver:
 		w.deliver(e)
-	case wake:
+	case eventWake:
 		w.wake(e)
-	case faultEnds:
+	case eventFaultEnds:
 		w.endFault(e.arg)
-	case timer:
+	case eventTimer:
 		w.fire(e)
-	case talk:
-		w.talk(e)
-	case query:
+	case eventTraffic:
+		w.sendTraffic(e)
+	case eventQuery:
 		w.query(e)
-	case reply:
+	case eventReply:
 		w.reply(e)
-	case temperature:
+	case eventTemperature:
 		w.temperatureStep(e)
-	case begins:
+	case eventFaultBegins:
 		w.beginFault(e.arg)
-	case resumes:
-		w.resumes(e)
-	case reads:
-		w.reads(e)
-	case decides:
+	case eventResume:
+		w.resume(e)
+	case eventSocketReady:
+		w.socketReady(e)
+	case eventDecide:
 		w.decide(e)
-	case retires:
+	case eventRetire:
 		w.retire(e)
 	}
 	w.endEvent()

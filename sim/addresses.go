@@ -7,34 +7,34 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// post is the network of a world in which addresses matter. Every process decides by
-// package admit which packets count, and where packets go, as the loop of a node does. It
-// is configured with the first address of every node. Nodes move to other addresses, and
-// somebody on the path sends packets on with other source addresses, again, and late.
-type post struct {
-	w     *World
-	home  []int32       // the address of each process
-	at    map[int32]int // the process at an address
-	moved int32         // how often nodes have moved
-	desks []desk        // of each process
+// addresses is the network of a world in which addresses matter. As in the loop of a node,
+// package admit decides which packets count and where packets go; it starts with the first
+// address of every node. Nodes move to other addresses, and an attacker on the path forwards
+// packets with other source addresses, repeatedly, and late.
+type addresses struct {
+	w          *World
+	home       []int32       // the address of each process
+	at         map[int32]int // the process at an address
+	moved      int32         // how often nodes have moved
+	admissions []admission   // of each process
 
-	came, went map[letter]int // bytes from and to addresses at which nobody is
+	came, went map[flow]int // bytes from and to addresses without a node
 	seen       map[packetName]bool
 	attacks    int
 	challenged int
 }
 
-// desk is what a process decides by.
-type desk struct {
-	boot    timed.BootID // of the incarnation that it belongs to
+// admission has the admit state of a process.
+type admission struct {
+	boot    timed.BootID // of its incarnation
 	windows *admit.Windows
 	book    admit.Book[int32]
 	ways    [timed.MaxNodes + 1]admit.Way[int32]
-	origin  int32 // where the packet that is being handled came from
+	origin  int32 // source address of the packet being handled
 }
 
-// letter is a process and an address that it writes to.
-type letter struct {
+// flow names the packets between a process and an address.
+type flow struct {
 	process int
 	addr    int32
 }
@@ -46,29 +46,29 @@ type packetName struct {
 }
 
 const (
-	firstVictim = 1001 // addresses at which nobody is
+	firstVictim = 1001 // addresses without a node
 	victims     = 3
 	firstMoved  = 2001
 )
 
-func newPost(w *World) *post {
-	p := &post{w: w, at: map[int32]int{}, came: map[letter]int{}, went: map[letter]int{}, seen: map[packetName]bool{}}
+func newAddresses(w *World) *addresses {
+	p := &addresses{w: w, at: map[int32]int{}, came: map[flow]int{}, went: map[flow]int{}, seen: map[packetName]bool{}}
 	for i := range w.nodes {
 		p.home = append(p.home, configured(i))
 		p.at[configured(i)] = i
-		p.desks = append(p.desks, desk{})
+		p.admissions = append(p.admissions, admission{})
 	}
 	return p
 }
 
-// configured returns the address with which the others are configured for a process.
+// configured returns the configured address of a process.
 func configured(index int) int32 { return int32(index + 1) }
 
-// desk returns what the present incarnation of a process decides by.
-func (p *post) desk(n *Node) *desk {
-	d := &p.desks[n.proc.Index]
+// admission returns the admit state of the present incarnation of a process.
+func (p *addresses) admission(n *Node) *admission {
+	d := &p.admissions[n.proc.Index]
 	if d.boot != n.proc.Boot {
-		*d = desk{boot: n.proc.Boot, windows: new(admit.Windows)}
+		*d = admission{boot: n.proc.Boot, windows: new(admit.Windows)}
 		for i := range p.w.nodes {
 			d.ways[i+1] = admit.Way[int32]{Listed: configured(i), Addr: configured(i), Proved: true}
 		}
@@ -76,17 +76,17 @@ func (p *post) desk(n *Node) *desk {
 	return d
 }
 
-// move gives a process another address. Nobody is at the old one from then on.
-func (p *post) move(n *Node) {
+// move moves a process to a new address. The old one stays without a node.
+func (p *addresses) move(n *Node) {
 	delete(p.at, p.home[n.proc.Index])
 	p.moved++
 	p.home[n.proc.Index] = firstMoved + p.moved
 	p.at[p.home[n.proc.Index]] = n.proc.Index
 }
 
-// send sends the packet of an effect where its destination is to be found.
-func (p *post) send(n *Node, e *stack.Effect, slot int32) {
-	d := p.desk(n)
+// send sends the packet of an effect to the address of its destination.
+func (p *addresses) send(n *Node, e *stack.Effect, slot int32) {
+	d := p.admission(n)
 	if e.Kind == stack.SendBack {
 		p.write(n, slot, d.origin, d.ways[e.Peer].Trusts(d.origin) || d.book.Proved(e.Peer, d.origin), false)
 		return
@@ -99,9 +99,9 @@ func (p *post) send(n *Node, e *stack.Effect, slot int32) {
 	p.write(n, slot, w.Addr, w.Proved, true)
 }
 
-// write sends a packet to an address. One that has not shown that it receives gets only
-// the head of the packet, if bare is set, and no more bytes than came from it.
-func (p *post) write(n *Node, slot, to int32, proved, bare bool) {
+// write sends a packet to an address. An address that has not proved to receive gets no
+// more bytes than came from it and, if bare is set, only the head of the packet.
+func (p *addresses) write(n *Node, slot, to int32, proved, bare bool) {
 	w, f := p.w, p.w.slots[slot]
 	if !proved {
 		h := &f.packet.Header
@@ -109,7 +109,7 @@ func (p *post) write(n *Node, slot, to int32, proved, bare bool) {
 			f.packet.Frames = 0
 		}
 		h.Stamp -= 1 + timed.Instant(w.net.Below(1<<16))
-		b := &p.desk(n).book
+		b := &p.admission(n).book
 		if !b.Spend(h.Destination, to, w.size(&f.packet)) {
 			w.drop(slot)
 			return
@@ -118,7 +118,7 @@ func (p *post) write(n *Node, slot, to int32, proved, bare bool) {
 		p.challenged++
 	}
 	if to >= firstVictim && to < firstVictim+victims {
-		at := letter{n.proc.Index, to}
+		at := flow{n.proc.Index, to}
 		if p.went[at] += w.size(&f.packet); p.went[at] > p.came[at] {
 			w.check.Fail("reflection", &n.proc, "address %d got %d bytes, and %d came from there", to, p.went[at], p.came[at])
 		}
@@ -133,9 +133,9 @@ func (p *post) write(n *Node, slot, to int32, proved, bare bool) {
 	w.carry(n, slot, index)
 }
 
-// attack has somebody on the path send a packet on with another source address: in its
-// place or beside it, at once or later, once or several times.
-func (p *post) attack(n *Node, slot int32, to int) {
+// attack sometimes forwards a packet with another source address: in its place or beside
+// it, at once or later, once or several times.
+func (p *addresses) attack(n *Node, slot int32, to int) {
 	w, f := p.w, p.w.slots[slot]
 	switch {
 	case w.net.Chance(0.01):
@@ -145,30 +145,30 @@ func (p *post) attack(n *Node, slot int32, to int) {
 		for range 1 + w.net.Below(3) {
 			again := w.copy(slot)
 			w.slots[again].source = p.elsewhere(n)
-			w.schedule(w.now+w.net.Below(int64(w.opt.Timing.OneWayTimeout)), deliver, to, again)
+			w.schedule(w.now+w.net.Below(int64(w.opt.Timing.OneWayTimeout)), eventDeliver, to, again)
 			p.attacks++
 		}
 	case w.net.Chance(0.01):
 		again := w.copy(slot)
 		w.slots[again].source = p.elsewhere(n)
-		w.schedule(w.now+w.net.Below(int64(w.opt.Timing.Expires)*50), deliver, to, again)
+		w.schedule(w.now+w.net.Below(int64(w.opt.Timing.Expires)*50), eventDeliver, to, again)
 		p.attacks++
 	}
 }
 
-// elsewhere returns an address that is not a node's own.
-func (p *post) elsewhere(n *Node) int32 {
+// elsewhere draws an address that is not the node's own.
+func (p *addresses) elsewhere(n *Node) int32 {
 	if i := int(p.w.net.Below(int64(len(p.w.nodes)))); p.w.net.Chance(0.2) && i != n.proc.Index {
 		return p.home[i]
 	}
 	return firstVictim + int32(p.w.net.Below(victims))
 }
 
-// admits reports whether a packet counts that has arrived at a process.
-func (p *post) admits(n *Node, f *flight) bool {
-	d, h := p.desk(n), &f.packet.Header
+// admits reports whether a packet that has arrived at a process counts.
+func (p *addresses) admits(n *Node, f *flight) bool {
+	d, h := p.admission(n), &f.packet.Header
 	if f.source >= firstVictim && f.source < firstVictim+victims {
-		p.came[letter{n.proc.Index, f.source}] += p.w.size(&f.packet)
+		p.came[flow{n.proc.Index, f.source}] += p.w.size(&f.packet)
 	}
 	from := timed.Incarnation{Node: h.Source, Boot: h.Boot}
 	if !d.windows.Take(from, h.Counter) {
@@ -183,9 +183,10 @@ func (p *post) admits(n *Node, f *flight) bool {
 	return true
 }
 
-// follow takes the verdict on the packet that was handled last.
-func (p *post) follow(n *Node, now timed.Instant, f *flight) {
-	d, h := p.desk(n), &f.packet.Header
+// follow updates the address of a packet's sender by the verdict on the packet, which was
+// handled last.
+func (p *addresses) follow(n *Node, now timed.Instant, f *flight) {
+	d, h := p.admission(n), &f.packet.Header
 	w := &d.ways[h.Source]
 	proved := w.Trusts(f.source)
 	if !proved {

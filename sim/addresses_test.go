@@ -13,8 +13,8 @@ import (
 // it before it shows that it receives, and the group is whole soon after every move.
 func movesAreFollowed(seed uint64, opt Options) error {
 	w, err := moves(seed, opt)
-	if err == nil && (w.post.attacks < 100 || w.post.challenged < 10) {
-		err = fmt.Errorf("seed %d: %d attacks and %d challenges are too few", seed, w.post.attacks, w.post.challenged)
+	if err == nil && (w.addresses.attacks < 100 || w.addresses.challenged < 10) {
+		err = fmt.Errorf("seed %d: %d attacks and %d challenges are too few", seed, w.addresses.attacks, w.addresses.challenged)
 	}
 	return err
 }
@@ -24,7 +24,7 @@ func moves(seed uint64, opt Options) (*World, error) {
 	opt.Calm, opt.Duration = true, time.Minute
 	opt.Nodes = 3 + int(seed%3)
 	w := newWorld(seed, opt.withDefaults())
-	w.post = newPost(w)
+	w.addresses = newAddresses(w)
 	for i := range 12 {
 		if !w.runUntil(w.now + int64(each)) {
 			return w, w.failed
@@ -37,7 +37,7 @@ func moves(seed uint64, opt Options) (*World, error) {
 				return w, w.failed
 			}
 		}
-		w.post.move(w.nodes[w.apps.Below(int64(len(w.nodes)))])
+		w.addresses.move(w.nodes[w.apps.Below(int64(len(w.nodes)))])
 	}
 	return w, nil
 }

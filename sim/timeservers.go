@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// external is the state of a world's time servers.
-type external struct {
+// timeServers is the state of a world's time servers.
+type timeServers struct {
 	*fault.Servers
 	rand      random.Stream
 	exchanges []exchange // a free list: an event names one by its index
@@ -32,8 +32,8 @@ func utc(t int64) clocksync.Time { return clocksync.Time(t) }
 // replyTimeout is how long a client of a server waits for its reply.
 const replyTimeout = 2 * time.Second
 
-func (w *World) newExternal(s *fault.Servers) *external {
-	x := &external{Servers: s, rand: random.New(w.seed, random.Exchanges), queries: make([]int, len(s.List))}
+func (w *World) newTimeServers(s *fault.Servers) *timeServers {
+	x := &timeServers{Servers: s, rand: random.New(w.seed, random.Exchanges), queries: make([]int, len(s.List))}
 	for i := range s.List {
 		s := &s.List[i]
 		first := s.Every
@@ -41,14 +41,14 @@ func (w *World) newExternal(s *fault.Servers) *external {
 			first = min(first, fault.BurstEvery)
 		}
 		for id := range s.Nodes.All() {
-			w.schedule(w.now+x.rand.Below(int64(first)), query, int(id)-1, int32(i))
+			w.schedule(w.now+x.rand.Below(int64(first)), eventQuery, int(id)-1, int32(i))
 		}
 	}
 	return x
 }
 
 // delay draws the delay of a message, with a share of the tail.
-func (x *external) delay(s *fault.Server, share float64) int64 {
+func (x *timeServers) delay(s *fault.Server, share float64) int64 {
 	d := int64(s.MinDelay) + x.rand.Below(int64(s.Delay-s.MinDelay)+1)
 	if s.Tail > 0 {
 		d += x.rand.Tail(share*float64(s.Tail), s.Index)
@@ -58,14 +58,14 @@ func (x *external) delay(s *fault.Server, share float64) int64 {
 
 // query sends a node's query to a server.
 func (w *World) query(e event) {
-	x, n := w.external, w.nodes[e.node()]
+	x, n := w.servers, w.nodes[e.node()]
 	s := &x.List[e.arg]
 	x.queries[e.arg]++
 	next := int64(s.Every)
 	if x.queries[e.arg] < s.Burst*s.Nodes.Len() {
 		next = min(next, int64(fault.BurstEvery))
 	}
-	w.schedule(w.now+next/2+x.rand.Below(next), query, e.node(), e.arg)
+	w.schedule(w.now+next/2+x.rand.Below(next), eventQuery, e.node(), e.arg)
 	there := x.delay(s, 1+s.Asymmetry)
 	served := x.rand.Below(int64(50 * time.Microsecond))
 	back := x.delay(s, 1-s.Asymmetry)
@@ -77,11 +77,11 @@ func (w *World) query(e event) {
 	shows := func(t int64) clocksync.Time { return utc(t) + clocksync.Time(s.ErrorAt(time.Duration(t-origin))) }
 	slot := x.take()
 	x.exchanges[slot] = exchange{server: e.arg, boot: n.proc.Boot, sent: n.tick(w.now), arrived: shows(w.now + there), left: shows(w.now + there + served)}
-	w.schedule(w.now+there+served+back, reply, e.node(), slot)
+	w.schedule(w.now+there+served+back, eventReply, e.node(), slot)
 }
 
 // take returns the index of a free exchange.
-func (x *external) take() (slot int32) {
+func (x *timeServers) take() (slot int32) {
 	if k := len(x.free); k > 0 {
 		slot, x.free = x.free[k-1], x.free[:k-1]
 		return slot
@@ -92,15 +92,15 @@ func (x *external) take() (slot int32) {
 
 // reply delivers a server's reply to the node.
 func (w *World) reply(e event) {
-	x, n := w.external, w.nodes[e.node()]
+	x, n := w.servers, w.nodes[e.node()]
 	if n.stalledUntil > w.now {
-		w.schedule(n.stalledUntil+n.jitter(w), reply, e.node(), e.arg)
+		w.schedule(n.stalledUntil+n.jitter(w), eventReply, e.node(), e.arg)
 		return
 	}
 	c := x.exchanges[e.arg]
 	x.free = append(x.free, e.arg)
-	if !n.proc.Up || w.reincarnated(n) || c.boot != n.proc.Boot {
-		return // the clock that measured the query is gone
+	if !n.proc.Up || w.reincarnateIfUpset(n) || c.boot != n.proc.Boot {
+		return // the incarnation that sent the query has ended
 	}
 	if !w.readWaiting(n) || c.boot != n.proc.Boot {
 		return
@@ -113,5 +113,5 @@ func (w *World) reply(e event) {
 	if w.opt.Trace != nil {
 		w.trace(n, "server %d says %v ± %v", c.server+1, s.Low.Sub(utc(w.now)), s.High.Sub(s.Low)/2)
 	}
-	w.after(n, now, n.proc.Stack.HandleSample(now, &s, w.out[:0]))
+	w.finishTurn(n, now, n.proc.Stack.HandleSample(now, &s, w.out[:0]))
 }
