@@ -179,7 +179,7 @@ func (w *World) crashRivals(id timed.NodeID) {
 // bend changes the rate of a clock.
 func (w *World) bend(n *Node, rate int64) {
 	n.proc.Clock.Bend(w.now, rate)
-	w.check.Rebent(&n.proc)
+	w.check.ClockBent(&n.proc)
 }
 
 // breakClock makes a clock leave ρ.
@@ -192,7 +192,7 @@ func (w *World) breakClock(n *Node, f *fault.Fault) {
 		w.bend(n, hardware.Stopped)
 	case fault.ClockJump:
 		n.proc.Clock.Jump(w.now, f.Extra)
-		w.check.Rebent(&n.proc)
+		w.check.ClockBent(&n.proc)
 		if f.Extra < 0 {
 			w.distrust(n, life.ClockBackwards) // the process reads its clock all the time
 		}

@@ -133,7 +133,7 @@ func (w *World) maybeVerify(n *Node) {
 	now := n.tick(w.now)
 	if to == n.proc.ID { // its callers may be other processes
 		a := n.proc.Stack.Vouch(now)
-		w.check.Holds(&n.proc, a.Local, a.Global)
+		w.check.NoteHold(&n.proc, a.Local, a.Global)
 		return
 	}
 	w.finishTurn(n, now, n.proc.Stack.Verify(now, to, w.out[:0]))

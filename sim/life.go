@@ -91,7 +91,7 @@ func (w *World) reincarnate(n *Node) {
 	}
 	now, previous := n.tick(w.now), n.proc.Boot
 	w.finishTurn(n, now, n.proc.Stack.Distrust(now, w.out[:0]))
-	w.check.EndsTold(&n.proc)
+	w.check.CheckEnded(&n.proc)
 	if w.cast != nil && n.keeps {
 		n.ordered = n.proc.Stack.BroadcastState().Ordered()
 	}

@@ -68,8 +68,8 @@ func votesOf(w *World) (out []excess) {
 		}
 		lease := by.proc.Clock.When(asked.Number.Add(w.opt.Timing.MaxDrift.Trust(asked.LockTime)))
 		receipt := n.proc.Clock.When(n.last.Add(asked.LockTime))
-		if cl.LockTill <= receipt { // else an older lease asks for longer
-			out = append(out, excess{time.Duration(cl.LockTill - lease), time.Duration(receipt - lease)})
+		if cl.LockUntil <= receipt { // else an older lease asks for longer
+			out = append(out, excess{time.Duration(cl.LockUntil - lease), time.Duration(receipt - lease)})
 		}
 	}
 	return out

@@ -41,7 +41,7 @@ func (w *World) losesByFault(n *Node, to int, p *wire.Packet) (lost bool) {
 		}
 		lost = true
 		w.Sometimes(lostPrefix + string(l.What))
-		w.check.Loses(p)
+		w.check.NoteLoss(p)
 		return true
 	})
 	return lost

@@ -192,8 +192,8 @@ func (w *World) recordClaims(n *Node) {
 	}
 	w.bar(n.proc.Up && cl.Leading && cl.LeadUntil > w.now, RecordedBar{Kind: BarLeads, Node: n.proc.ID, To: time.Duration(cl.LeadUntil - origin),
 		Leader: n.proc.ID, Members: cl.Support, Label: cl.Support.String()})
-	w.bar(n.proc.Up && cl.LockedTo.Valid() && cl.LockTill > w.now, RecordedBar{Kind: BarVote, Node: n.proc.ID,
-		To: time.Duration(cl.LockTill - origin), Leader: cl.LockedTo.Node})
+	w.bar(n.proc.Up && cl.LockedTo.Valid() && cl.LockUntil > w.now, RecordedBar{Kind: BarVote, Node: n.proc.ID,
+		To: time.Duration(cl.LockUntil - origin), Leader: cl.LockedTo.Node})
 	if cl.View == nil {
 		r.end(openBar{BarView, n.proc.ID}, w.Time())
 		r.end(openBar{BarStale, n.proc.ID}, w.Time())

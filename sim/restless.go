@@ -111,7 +111,7 @@ func (w *World) endIfLeft(n *Node, now timed.Instant) (left bool) {
 	if !n.proc.Stack.Left(now) {
 		return false
 	}
-	w.check.Left(&n.proc)
+	w.check.CheckLeft(&n.proc)
 	w.crashFor(n, time.Duration(w.restless.rand.LogUniform(0.01, 5)*float64(w.opt.Timing.Expires)))
 	return !n.proc.Up
 }

@@ -177,15 +177,15 @@ func (w *World) checkSent(n *Node, p *wire.Packet) {
 	if p.Header.Quiet && p.Frames&^(wire.FrameReply|wire.FrameStamp) != 0 {
 		w.check.Fail("quiet", &n.proc, "has its peers sleep through news: frames %b", p.Frames)
 	}
-	w.check.Sends(&n.proc, p, w.payload != nil)
+	w.check.CheckSent(&n.proc, p, w.payload != nil)
 	if w.opt.Unequal {
 		w.countUnequal(n, p)
 	}
 	if w.servers != nil && p.Has(wire.FrameLine) {
-		w.check.Announces(p.Line.Until)
+		w.check.NotePromise(p.Line.Until)
 	}
 	if w.cast != nil && p.Has(wire.FrameBroadcast) {
-		w.cast.check.Says(p.Broadcast)
+		w.cast.check.NoteSent(p.Broadcast)
 	}
 	if w.global != nil && p.Has(wire.FrameAnswer) {
 		w.check.Answered(&n.proc, p)

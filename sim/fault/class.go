@@ -34,8 +34,8 @@ const (
 	ClassBurst        // only with a broadcast
 	ClassSlowConsumer // only with a broadcast
 	ClassDamage       // never in random schedules
-	ClassUnlist       // neither
-	ClassLose         // neither
+	ClassUnlist       // never in random schedules
+	ClassLose         // never in random schedules
 	classEnd
 )
 

@@ -1,28 +1,28 @@
 package fault
 
-// Content names what a packet says.
+// Content names a content of packets.
 type Content string
 
 // The contents.
 const (
-	Keepalive Content = "keepalive" // nothing but its header
-	Request   Content = "request"   // a request for votes, with what it says of views
+	Keepalive Content = "keepalive" // only a header
+	Request   Content = "request"   // any request for votes
 	Proposal  Content = "proposal"  // a request that proposes a view
-	Committed Content = "commit"    // a request that commits one
-	Renewal   Content = "renewal"   // a request that renews one
+	Committed Content = "commit"    // a request that commits a view
+	Renewal   Content = "renewal"   // a request that renews a view
 	Vote      Content = "vote"
 	Refusal   Content = "refusal"
 	Collated  Content = "collated replies"
 	Release   Content = "release"
-	Resigned  Content = "resignation" // of a leader, whose view ends
-	Dropped   Content = "dropped"     // a member has dropped such a view
+	Resigned  Content = "resignation" // of a leader, which ends its view
+	Dropped   Content = "dropped"     // of a member, which has dropped such a view
 	Question  Content = "question"
 	Answer    Content = "answer"
 
-	// Those of a broadcast.
+	// Contents of a broadcast.
 	Messages Content = "messages"
 	Decision Content = "decision"
-	Want     Content = "want" // a request for what is missing
+	Want     Content = "want" // a request for a retransmission
 	Ack      Content = "acknowledgement"
 	Report   Content = "report"
 	Plan     Content = "plan"

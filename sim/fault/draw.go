@@ -13,7 +13,7 @@ func (f *swarm) fault() {
 		f.out = append(f.out, Fault{At: f.now, Kind: Wander, Node: f.anyNode(), Rate: f.clockRate()})
 	}
 	if len(f.kinds) == 0 {
-		return // the parameters leave out all that the seed would have
+		return // the parameters leave out all classes of the seed
 	}
 	k := f.kinds[f.rand.Below(int64(len(f.kinds)))]
 	x := Fault{At: f.now, Kind: k, Node: f.anyNode()}

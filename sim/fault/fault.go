@@ -14,7 +14,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Fault is one fault of a world. Its kind determines the fields that count.
+// Fault is one fault of a world. Its kind determines the fields that are used.
 type Fault struct {
 	At     time.Duration `json:"at"` // true time since the start of the run
 	Kind   Kind          `json:"fault"`
@@ -36,10 +36,10 @@ const (
 	// MaxSize bounds sizes, in bytes or messages.
 	MaxSize = 1 << 16
 
-	maxRate = 5e8 // parts per billion: a clock at half or one and a half of its rate
+	maxRate = 5e8 // parts per billion: half the normal rate of a clock, either way
 )
 
-// Validate returns an error if no world of so many nodes can have the fault.
+// Validate returns an error if no world with that many nodes can have the fault.
 func (f *Fault) Validate(nodes int) error {
 	k, ok := kinds[f.Kind]
 	exists := func(id timed.NodeID) bool { return id >= 1 && int(id) <= nodes }
@@ -71,7 +71,7 @@ func (f *Fault) Validate(nodes int) error {
 	case f.Kind == Temperature && f.For < TemperatureSteps:
 		return errors.New("fault: temperature: its time (For) is missing")
 	}
-	for _, b := range append(f.Blocks[:len(f.Blocks):len(f.Blocks)], f.Down) {
+	for _, b := range append(slices.Clip(f.Blocks), f.Down) {
 		for id := range b.All() {
 			if !exists(id) {
 				return fmt.Errorf("fault: %s: node %d of %v: must be 1 to %d", f.Kind, id, b, nodes)
@@ -108,8 +108,8 @@ func validIndex(index float64) error {
 // a clock to its extreme and back.
 const TemperatureSteps = 64
 
-// RateAfter returns the change of the rate, in parts per billion, after so many
-// steps of a Temperature: steadily up, and down again.
+// RateAfter returns the change of the rate, in parts per billion, after a number of steps of
+// a Temperature: steadily up, and down again.
 func (f *Fault) RateAfter(step int64) int64 {
 	return int64(math.Round(f.Rate * (1 - math.Abs(2*float64(step)/TemperatureSteps-1))))
 }

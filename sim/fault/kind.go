@@ -38,28 +38,28 @@ const (
 	Split Kind = "split"
 	// SlowSplit adds Extra, which is above Δ, to the delays between them instead.
 	SlowSplit Kind = "slow split"
-	// BlackHole loses packets of more than Size bytes, as a path does whose maximum
-	// transmission unit shrank.
+	// BlackHole loses packets of more than Size bytes, like a path with a smaller maximum
+	// transmission unit.
 	BlackHole Kind = "black hole"
 	// Corrupt flips bits of a packet, with probability Rate, and the checksum fails.
 	// Truncate cuts off its end.
 	Corrupt  Kind = "corrupt"
 	Truncate Kind = "truncate"
 	// Damage flips bits of a packet, with probability Rate, and makes the checksum fit, so
-	// that the packet counts if it can be decoded. No random schedule has it. Only
-	// liveness is promised after it.
+	// that the packet counts if it can be decoded. No random schedule has it. After it,
+	// only liveness is promised.
 	Damage Kind = "damage"
-	// Forge adds packets in the name of the sender, by an author that does not know
-	// the boot ids, with probability Rate.
+	// Forge adds packets in the name of the sender, by a forger that does not know the boot
+	// ids, with probability Rate.
 	Forge Kind = "forge"
 	// Foreign adds copies of packets under another group's name, with probability
 	// Rate.
 	Foreign Kind = "foreign"
-	// Unlist takes Peer off the list of peers of Node until the fault ends: Node forgets it,
+	// Unlist removes Peer from the peer list of Node until the fault ends: Node forgets it,
 	// sends it nothing, and drops its packets. No random schedule has it.
 	Unlist Kind = "unlist"
-	// Lose loses one packet that says What: the first one after Size others. It strikes in
-	// stable periods too, until For has passed. No random schedule has it.
+	// Lose loses one packet with the content What: the first one after Size others. It
+	// strikes in stable periods too, until For has passed. No random schedule has it.
 	Lose Kind = "lose"
 )
 
@@ -83,21 +83,21 @@ const (
 	CrashAll Kind = "crash all"
 	// Rival starts a second process with the id of Node, on another machine.
 	Rival Kind = "rival"
-	// Clone starts a copy of the process of Node with its running memory, as a virtual
-	// machine is cloned: the same boot id twice. From then on only the detection by
-	// other nodes is promised.
+	// Clone starts a copy of the process of Node with its memory, like a clone of a running
+	// virtual machine, so that two processes have one boot id. After it, other nodes only
+	// promise to detect that.
 	Clone Kind = "clone"
 	// Burst has Node broadcast Size random messages at once; SlowConsumer keeps its
 	// application from taking deliveries. Both need a world with a broadcast.
 	Burst        Kind = "burst"
 	SlowConsumer Kind = "slow consumer"
-	// Resign has the node resign, if it leads.
+	// Resign makes the node resign, if it leads.
 	Resign Kind = "resign"
 )
 
 // Faults of clocks. Node names the clock.
 const (
-	// Wander changes the rate of the clock to Rate parts per billion, or to the nearest
+	// Wander changes the rate of the clock to Rate parts per billion, or to the nearest rate
 	// within ρ.
 	Wander Kind = "wander"
 	// Temperature changes the rate by Rate parts per billion and back, steadily, during
@@ -116,7 +116,7 @@ const (
 // start again before its end.
 const Heal Kind = "heal"
 
-// kind has the class of a kind of fault, and the fields that count.
+// kind has the class of a kind of fault, and the fields that it uses.
 type kind struct {
 	class                                       Class
 	link, node, blocks, rate, extra, size, what bool

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -13,7 +14,7 @@ import (
 type Baseline struct {
 	MinDelay time.Duration `json:"min_delay"` // of every link; delays are uniform
 	MaxDelay time.Duration `json:"max_delay"` // at most δ
-	Lateness time.Duration `json:"lateness"`  // the most of every process; below σ
+	Lateness time.Duration `json:"lateness"`  // the largest scheduling delay of every process; at most σ
 }
 
 // Validate returns an error if the constants of the model do not allow the baseline.
@@ -29,7 +30,7 @@ func (b *Baseline) Validate(t timed.Timing) error {
 	return nil
 }
 
-// Schedule is all that happens to a world from outside.
+// Schedule has all external influences on a world.
 type Schedule struct {
 	Baseline Baseline
 	Faults   []Fault  // in the order of time
@@ -37,7 +38,7 @@ type Schedule struct {
 	Servers  *Servers // nil without external references of time
 }
 
-// Validate returns an error if no world of so many nodes can follow the schedule.
+// Validate returns an error if no world with that many nodes can follow the schedule.
 func (s *Schedule) Validate(nodes int, t timed.Timing) error {
 	if err := s.Baseline.Validate(t); err != nil {
 		return err
@@ -65,5 +66,5 @@ func (s *Schedule) Validate(nodes int, t timed.Timing) error {
 
 // Sort sorts faults by time. Simultaneous ones keep their order.
 func Sort(faults []Fault) {
-	slices.SortStableFunc(faults, func(a, b Fault) int { return int(a.At - b.At) })
+	slices.SortStableFunc(faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
 }

@@ -12,7 +12,7 @@ import (
 
 // Servers are the external references of a world's time. UTC is true time there.
 type Servers struct {
-	// MinReferences is that of all nodes.
+	// MinReferences is the setting of all nodes.
 	MinReferences int      `json:"min_references"`
 	List          []Server `json:"list"`
 	// Ahead is by how much the wall clocks of machines are ahead when processes start.
@@ -87,9 +87,9 @@ func (s *Servers) Outnumbered() bool {
 	return s.MinReferences > 2*falsetickers
 }
 
-// Spread returns by how much two group times can differ after a run of a length,
-// because falsetickers deceived one: a message that is ordered by its stamp may have
-// to wait for so long.
+// Spread returns by how much two group times can differ at the end of a run, because
+// falsetickers deceived one. A message that is ordered by its stamp may have to wait for
+// that long.
 func (s *Servers) Spread(run time.Duration) (most time.Duration) {
 	if s.Outnumbered() {
 		return 0
@@ -101,7 +101,7 @@ func (s *Servers) Spread(run time.Duration) (most time.Duration) {
 	return 2 * most
 }
 
-// Validate returns an error if no world of so many nodes can have the servers.
+// Validate returns an error if no world with that many nodes can have the servers.
 func (s *Servers) Validate(nodes int) error {
 	switch {
 	case s.MinReferences < 1 || s.MinReferences > maxServers:
@@ -158,8 +158,8 @@ func (s *Server) validate(nodes int) error {
 // Shares of seeds and of servers.
 const (
 	serverSeeds         = 0.1 // have external references
-	truthfulWorlds      = 0.4 // of them, have no falseticker
-	outnumberedWorlds   = 0.4 // have falsetickers that are too few to deceive anybody
+	truthfulWorlds      = 0.4 // of them have no falseticker
+	outnumberedWorlds   = 0.4 // of them have falsetickers that are too few to deceive a node
 	silentServers       = 0.3 // of the servers fail for some time
 	rampingFalsetickers = 0.4 // of the falsetickers drift off slowly
 	serversBehindTails  = 0.3 // of the servers have delays with tails, and losses

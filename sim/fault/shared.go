@@ -10,9 +10,9 @@ import (
 // sharedPace is the mean time between two faults of all nodes, in units of Expires.
 const sharedPace = 20
 
-// shared draws faults that strike all nodes at once, as a busy host, a laptop's lid or a
-// time server does that all machines follow. It has its own random numbers, so that it
-// does not change the other faults of a seed.
+// shared draws faults that strike all nodes at once, as those of a busy host, of a closed
+// laptop or of a common time server. It has its own random numbers, so that it does not
+// change the other faults of a seed.
 func (f *swarm) shared() {
 	s := random.New(f.seed, random.Shared)
 	expires, sigma := float64(f.Timing.Expires), float64(f.Timing.SchedulingDelay)
@@ -33,7 +33,7 @@ func (f *swarm) shared() {
 			x.For = time.Duration(s.LogUniform(0.01, 10) * expires)
 		case Wander:
 			x.Rate = float64(hardware.DrawRate(s, f.Timing.MaxDrift))
-		case ClockRate: // as far as chrony slews a clock
+		case ClockRate: // up to the largest slew rate of chrony
 			x.For, x.Rate = time.Duration(s.LogUniform(1, 30)*expires), (2*s.Unit()-1)*83_333_000
 		}
 		for id := range f.all.All() {

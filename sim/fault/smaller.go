@@ -73,7 +73,7 @@ var Simplifications = []func(*Fault){
 			f.Rate = 1
 		}
 	},
-	func(f *Fault) { f.Size = min(f.Size, 0) },
+	func(f *Fault) { f.Size = 0 },
 	func(f *Fault) {
 		if f.Kind != Heal {
 			f.For /= 2

@@ -11,34 +11,32 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Swarm are the parameters of random schedules.
+// Swarm has the parameters of random schedules.
 type Swarm struct {
 	Nodes     int
 	Duration  time.Duration
 	Timing    timed.Timing
 	Roughness float64 // scales the rates of all faults
 	Without   []Class // classes that no schedule has
-	// Calm schedules have no random faults. Faults are in every schedule.
+	// Calm leaves out all random faults. Faults are part of every schedule.
 	Calm   bool
 	Faults []Fault
-	// BrokenClocks adds clocks that leave ρ. In worlds with Epochs each id belongs to
-	// one process.
+	// BrokenClocks adds clocks that leave ρ. With Epochs there are no rivals and clones.
 	BrokenClocks, Epochs bool
 	// Shared adds faults of all nodes at once.
 	Shared bool
-	// Broadcast adds traffic. Config, if not nil, is the configuration of all nodes.
-	// With Quiet they broadcast nothing by themselves. With WrongWalls some wall clocks
-	// are wrong.
+	// Broadcast adds traffic. Config, if not nil, is the configuration of all nodes. Quiet
+	// leaves out random messages. WrongWalls makes some wall clocks wrong.
 	Broadcast, Quiet, WrongWalls bool
 	Config                       *broadcast.Config
-	// Servers are the external references of time. If the list is empty the seed draws
-	// one; if Servers is nil, one seed in ten does. NoServers schedules have none.
+	// Servers are the external references of time. If the list is empty, every seed draws
+	// one; if Servers is nil, one seed in ten does. NoServers leaves them out.
 	Servers   *Servers
 	NoServers bool
 }
 
-// swarm draws a schedule. It depends only on the seed and the parameters, never on
-// the nodes: a schedule can be printed before it is run, changed, and run again.
+// swarm draws a schedule, which depends only on the seed and the parameters, never on the
+// run: a schedule can be printed before it is run, changed, and run again.
 type swarm struct {
 	Swarm
 	seed   uint64
@@ -97,13 +95,13 @@ func (f *swarm) baseline() Baseline {
 
 // Shares of seeds and of nodes.
 const (
-	rivalSeeds = 0.02 // have a second process with a used id, up to mostRivals times
-	cloneSeeds = 0.02 // have a process that was cloned, as often
+	rivalSeeds = 0.02 // have rivals, up to mostRivals
+	cloneSeeds = 0.02 // have clones, up to mostRivals
 	mostRivals = 3
 	downNodes  = 0.2 // of the crashed nodes stay down while the world is stable
 	blockSeeds = 0.6 // of stable periods have several blocks
 	tailSeeds  = 0.3 // of those with late packets have links with tails
-	warmNodes  = 0.3 // of those whose clocks wander have changes of temperature
+	warmNodes  = 0.3 // of nodes with wandering clocks have changes of temperature
 )
 
 // classes chooses the classes of the seed, and the rates of their faults.
@@ -163,11 +161,11 @@ func (f *swarm) phases() {
 	}
 }
 
-// stable returns the length of a stable period: the promised bounds, and some time
-// to see that the promises last.
+// stable returns the length of a stable period: the promised bounds, and some time in which
+// the promises must last.
 func (f *swarm) stable() time.Duration {
 	d := f.bounds.View + f.bounds.Rejoin + 4*f.Timing.Expires
-	if f.Epochs { // a change comes to its end, and then the bounds begin again
+	if f.Epochs { // a change ends first, and then the bounds begin again
 		d += f.bounds.View + f.bounds.Rejoin + 2*f.Timing.MaxLockTime
 	}
 	return d

@@ -19,20 +19,20 @@ import (
 // Traffic is the broadcast of a world: the configuration of its nodes, and their own
 // random messages.
 type Traffic struct {
-	// Config is that of all nodes, without Self and Timing.
+	// Config is the configuration of all nodes, without Self and Timing.
 	Config broadcast.Config
-	// Rate is how often per second of true time each node broadcasts one to three
-	// messages, on average; 0: never by itself.
+	// Rate is how often per second of true time each node broadcasts one to three random
+	// messages, on average; 0 means never.
 	Rate float64
 	// Largest is the largest payload, in bytes. The logarithms of sizes are uniform.
 	Largest int
 	// Hush stops the traffic in stable periods, so that no later message reveals the
 	// loss of the last one.
 	Hush bool
-	// Mix are the options of messages, each as frequent as the others.
+	// Mix has the options of messages, with equal probabilities.
 	Mix []broadcast.Options
-	// WrongWalls, if not 0, is by how much the wall clocks of half of the processes are
-	// wrong, at most, when they start. The logarithms are uniform from a millisecond on.
+	// WrongWalls, if not 0, bounds the errors of the wall clocks of half of the processes
+	// when they start. The logarithms of errors are uniform from a millisecond on.
 	WrongWalls time.Duration
 }
 
@@ -44,7 +44,7 @@ const (
 	minLargest = 16
 )
 
-// Validate returns an error that names the field if no world can have the traffic.
+// Validate returns an error that names the invalid field if no world can have the traffic.
 func (t *Traffic) Validate() error {
 	if err := t.Config.Validate(); err != nil {
 		return fmt.Errorf("fault: traffic: %w", err)
@@ -88,8 +88,8 @@ func (t *Traffic) Wall(s random.Stream) time.Duration {
 	return 0
 }
 
-// AppendPayload appends a payload of a size that no other message has, if no other
-// has the boot id and the number.
+// AppendPayload appends a payload of a size that is unique if no other has the same boot id
+// and number.
 func AppendPayload(b []byte, boot timed.BootID, number uint64, size int) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(boot))
 	b = binary.BigEndian.AppendUint64(b, number)
@@ -150,7 +150,7 @@ func (f *swarm) traffic() *Traffic {
 	return t
 }
 
-// config draws a configuration whose limits are reached now and then.
+// config draws a configuration with limits that traffic sometimes reaches.
 func (f *swarm) config(s random.Stream) broadcast.Config {
 	c := broadcast.Config{
 		Window:      int(s.LogUniform(1<<13, 1<<19)),

@@ -7,15 +7,15 @@ import (
 )
 
 // Bully is the bully algorithm of Garcia-Molina as lectures teach it: a process that
-// calls for an election asks all better ones, and leads if none of them answers in time. It rests on synchrony, and on processes that stay down.
+// calls for an election asks all better ones, and leads if none of them answers in time. It
+// assumes synchrony, and processes that stay down.
 type Bully struct {
 	Self    timed.NodeID
 	Ranking *Ranking
 	// Answer is the time to wait for answers, and Announce the time to wait for the
 	// announcement of a coordinator after an answer.
 	Answer, Announce time.Duration
-	// Initiate calls for an election at the start of a process, as one that was
-	// restarted does.
+	// Initiate makes a process call for an election when it starts.
 	Initiate bool
 
 	phase   bullyPhase

@@ -15,7 +15,7 @@ type Plan struct {
 	Seeds      int    // 1 to MaxSeeds
 	Jobs       int    // runs side by side; below 1 counts as 1
 
-	Progress func(rows, of int) // called after each row; nil: nobody asks
+	Progress func(rows, of int) // if not nil, called after each row
 }
 
 // MaxSeeds bounds the seeds of a plan.
@@ -40,9 +40,9 @@ type Tally struct {
 	Detail   string
 }
 
-// Compare runs all algorithms in all scenarios. The rows are in the order of
-// scenarios and, for each, of algorithms, and the same whatever the jobs. At the end of ctx
-// it returns the rows that are whole, and the context's error.
+// Compare runs all algorithms in all scenarios. The rows are in the order of scenarios and,
+// within each, of algorithms. They do not depend on the number of jobs. When ctx is done,
+// Compare returns the complete rows and the context's error.
 func Compare(ctx context.Context, p Plan) ([]Row, error) {
 	if p.Seeds < 1 || p.Seeds > MaxSeeds {
 		return nil, fmt.Errorf("lab: %d seeds: must be 1 to %d", p.Seeds, MaxSeeds)
@@ -115,34 +115,33 @@ func (p *Plan) row(a *Algorithm, s *Scenario, outcomes []Outcome) Row {
 	return row
 }
 
-// MessagesPerElection is how many messages of the algorithm's own an election
-// took; 0 if there was none.
+// MessagesPerElection returns the mean number of the algorithm's messages in an election, or
+// 0 if there was none.
 func (m *Measure) MessagesPerElection() float64 {
 	return ratio(float64(m.Electing), float64(m.Elections))
 }
 
-// TimeToElect is how long it took on average, since connectivity had changed,
-// until all were led; 0 if there was no election.
+// TimeToElect returns the mean time from a change of connectivity until all processes were
+// led, or 0 if there was no election.
 func (m *Measure) TimeToElect() time.Duration {
 	return time.Duration(ratio(float64(m.Elect), float64(m.Elections)))
 }
 
-// ChangesPerHour is how often processes began to lead.
+// ChangesPerHour returns how often per hour a process began to lead.
 func (m *Measure) ChangesPerHour() float64 { return ratio(float64(m.Changes), m.Simulated.Hours()) }
 
-// LedShare is the share of process-time that was led.
+// LedShare returns the share of process-time that was led.
 func (m *Measure) LedShare() float64 { return ratio(float64(m.Led), float64(m.Up)) }
 
-// TwoShare is the share of time with two leaders in one connected set: two that
-// had been connected with each other for longer than a Δ-partition has time to
-// agree on one.
+// TwoShare returns the share of time with two leaders that had been connected with each
+// other for longer than the time in which a Δ-partition must agree on one.
 func (m *Measure) TwoShare() float64 { return ratio(float64(m.Two), float64(m.Simulated)) }
 
-// TwoAnyShare counts those that had not been connected for so long, too, as after
-// a merger.
+// TwoAnyShare returns the share of time with two connected leaders, even if they were
+// connected only recently, as after a merger.
 func (m *Measure) TwoAnyShare() float64 { return ratio(float64(m.TwoAny), float64(m.Simulated)) }
 
-// MessagesPerSecond counts all messages, those of failure detectors included.
+// MessagesPerSecond returns the rate of all messages, including those of failure detectors.
 func (m *Measure) MessagesPerSecond() float64 {
 	return ratio(float64(m.Sent), m.Simulated.Seconds())
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// FastAlive is the platform's own detector, by itself: the alive set of its
-// fail-aware datagrams. A process is alive if a message of it, whose delay is
-// proven to be at most Δ, came within a time, and it says that it hears this one so.
+// FastAlive is the platform's own detector: the alive set of its fail-aware datagrams. A
+// process is alive if a recent message from it had a delay of provably at most Δ, and says
+// that it hears this process as fast.
 type FastAlive struct {
 	self    timed.Incarnation
 	service *datagram.Service
@@ -18,8 +18,8 @@ type FastAlive struct {
 	patient timed.Instant
 }
 
-// NewFastAlive returns the detector of one incarnation. It suspects no process
-// before all have had the time to be heard.
+// NewFastAlive returns the detector of one incarnation. It suspects no process for the first
+// Expires.
 func NewFastAlive(self timed.Incarnation, all timed.Set, t timed.Timing, now timed.Instant) *FastAlive {
 	d := &FastAlive{self: self, service: datagram.New(datagram.Config{Self: self, Timing: t}, now), all: all, patient: now.Add(t.Expires)}
 	for id := range all.Without(self.Node).All() {

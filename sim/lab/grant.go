@@ -10,7 +10,7 @@ type grant struct {
 	start timed.Instant // of the candidate's attempt, on the candidate's clock
 }
 
-// free reports whether the vote can be given to a candidate at now.
+// free reports whether the vote may go to a candidate at now.
 func (g *grant) free(candidate timed.NodeID, now timed.Instant) bool {
 	return g.to == candidate || now >= g.until
 }
@@ -23,8 +23,8 @@ func (g *grant) bind(to timed.NodeID, until, start timed.Instant) {
 	g.to, g.until, g.start = to, timed.Later(g.until, until), timed.Later(g.start, start)
 }
 
-// release frees the vote from the attempts of a candidate up to one: a release
-// that is overtaken by a later request frees nothing.
+// release frees the vote if it was given for an attempt of the candidate that began at start
+// or earlier. A release that arrives after a later request frees nothing.
 func (g *grant) release(from timed.NodeID, now, start timed.Instant) {
 	if g.to == from && g.start <= start {
 		g.until = timed.Earlier(g.until, now)

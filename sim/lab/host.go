@@ -24,8 +24,8 @@ type host struct {
 	acted bool // since its claim was read
 }
 
-// maxTurns bounds how often a machine is called at one instant; one that is still
-// due then has a deadline that it does not keep.
+// maxTurns bounds how often a machine is called at one instant. A machine that is still due
+// then would be due forever.
 const maxTurns = 64
 
 // start begins a process.
@@ -71,7 +71,7 @@ func (h *host) deliver(msg sim.Message) {
 	h.turn()
 }
 
-// elect calls for an election by hand.
+// elect calls for an election.
 func (h *host) elect() {
 	h.perform(h.m.Elect(h.now(), h.alive, h.out[:0]))
 	h.turn()

@@ -40,7 +40,7 @@ const (
 	statusReorganizing
 )
 
-// step is the event that a process waits for until it is due.
+// step is the event that a process waits for, at most until due.
 type step uint8
 
 const (
@@ -48,9 +48,9 @@ const (
 	stepLooks                 // a leader asked others whether they lead
 	stepHesitates             // a leader found others, and lets better ones begin
 	stepInvites               // a leader awaits those that accept
-	stepReadies               // a leader awaits that all confirm
+	stepReadies               // a leader awaits the confirmations
 	stepAccepted              // an invited process awaits the answer
-	stepJoined                // it awaits that the group is ready
+	stepJoined                // an accepted process awaits the start of the group
 	stepChecks                // a member asked whether its leader is there
 )
 

@@ -18,7 +18,7 @@ type Machine interface {
 	// it early does nothing.
 	HandleTimeout(now timed.Instant, alive timed.Set, out []Effect) []Effect
 	Deadline() timed.Instant
-	// Elect calls for an election by hand.
+	// Elect calls for an election now.
 	Elect(now timed.Instant, alive timed.Set, out []Effect) []Effect
 	Claim(now timed.Instant) Claim
 }
@@ -34,15 +34,15 @@ type Claim struct {
 	// Elected is the leader that it accepts, or 0: elected_i of the lectures,
 	// ldr_i of Garcia-Molina, "supports" of Fetzer and Cristian.
 	Elected timed.NodeID
-	// Until is when that ends by itself, on the process's clock; [timed.Never] for
-	// an algorithm without leases.
+	// Until is when Elected ends by itself, on the process's clock; [timed.Never] for an
+	// algorithm without leases.
 	Until timed.Instant
 	// Group is grp_i of Garcia-Molina, and Normal his status. An algorithm without
 	// groups has the group of its leader.
 	Group  Group
 	Normal bool
-	// Leads is the claim to lead, which ends at LeadUntil. Support has the
-	// voters that the leader counts on; empty if it counts on no votes.
+	// Leads is the claim to lead, which ends at LeadUntil. Support has the voters that the
+	// leader counts on; it is empty in algorithms without votes.
 	Leads     bool
 	LeadUntil timed.Instant
 	Support   timed.Set
@@ -76,8 +76,8 @@ func HighestID(n int) *Ranking {
 	return r
 }
 
-// LowestID ranks n processes by weights that make the smallest id the best, as
-// the platform does where all weights are the same.
+// LowestID ranks n processes by weights that make the smallest id the best, as the
+// platform does with equal weights.
 func LowestID(n int) *Ranking {
 	r := HighestID(n)
 	for id := range r.Members.All() {
@@ -137,18 +137,18 @@ func toAll(to timed.Set, m Message, out []Effect) []Effect {
 	return out
 }
 
-// Pace are the times that algorithms and detectors go by, on local clocks.
+// Pace has the time constants of algorithms and detectors, on local clocks.
 type Pace struct {
 	OneWay  time.Duration // bound of a timely message, processing included
 	Period  time.Duration // of heartbeats, checks and renewals
-	Suspect time.Duration // without a sign of life, a process is suspected
-	Lease   time.Duration // for how long votes bind
+	Suspect time.Duration // the silence after which a process is suspected
+	Lease   time.Duration // the time for which votes bind
 	Drift   timed.Drift
 	Skew    time.Duration // bound of the difference of synchronized clocks
 }
 
-// PaceOf derives them from the constants of the platform, so that all
-// algorithms detect and renew about as fast as it does.
+// PaceOf derives a pace from the constants of the platform, so that all algorithms detect
+// and renew about as fast as the platform.
 func PaceOf(t timed.Timing) Pace {
 	return Pace{OneWay: t.MaxDrift.Upper(t.OneWayTimeout + t.SchedulingDelay), Period: t.KeepalivePeriod, Suspect: t.Expires,
 		Lease: t.LockTime, Drift: t.MaxDrift, Skew: t.OneWayTimeout}

@@ -6,15 +6,15 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Majority is an election by votes and master leases, as that of Chubby's
-// replicas: the process with the votes of a majority is the master for the time of the
-// lease, announces it, and renews by winning again; the others promise not to
-// stand, or to vote for another, for so long.
+// Majority is an election by votes and master leases, as in Chubby: the process with the
+// votes of a majority is the master for the time of the lease, announces it, and renews it
+// by winning again. For that time the others promise neither to stand nor to vote for
+// another process.
 type Majority struct {
 	Self    timed.NodeID
 	Ranking *Ranking
-	// Lease binds a vote; Renew is the time between the ballots of a master;
-	// Stagger keeps candidates apart: each better process adds it to the wait.
+	// Lease is the time for which a vote binds, and Renew the time between the ballots of a
+	// master. Each better process adds Stagger to the wait before a candidacy.
 	Lease, Renew, Stagger time.Duration
 	Drift                 timed.Drift
 
@@ -30,15 +30,15 @@ func NewMajority(self timed.NodeID, r *Ranking, p Pace) *Majority {
 	return &Majority{Self: self, Ranking: r, Lease: p.Lease, Renew: p.Period, Stagger: 3 * p.OneWay, Drift: p.Drift}
 }
 
-// Start implements [Machine]. The vote is not on disk, so that a process that
-// starts waits until one of its former life has ended.
+// Start implements [Machine]. The vote is not on disk. So a process waits until every vote
+// that it gave before a crash has ended.
 func (v *Majority) Start(now timed.Instant, _ timed.Set, out []Effect) []Effect {
 	v.ready = now.Add(v.Drift.Wait(v.Lease))
 	v.stands = v.ready.Add(v.patience())
 	return out
 }
 
-// patience is for how long a process lets better ones stand first.
+// patience returns how long a process waits for better ones to stand first.
 func (v *Majority) patience() time.Duration {
 	return time.Duration(v.Ranking.Place(v.Self)) * v.Stagger
 }
@@ -55,7 +55,7 @@ func (v *Majority) Elect(now timed.Instant, _ timed.Set, out []Effect) []Effect 
 	return v.count(now, out)
 }
 
-// count looks whether the ballot is won.
+// count checks whether the ballot is won.
 func (v *Majority) count(now timed.Instant, out []Effect) []Effect {
 	b := &v.ballot
 	if b.start == 0 || now >= b.ends || !v.Ranking.quorum(b.votes) {
@@ -108,7 +108,7 @@ func (v *Majority) HandleTimeout(now timed.Instant, alive timed.Set, out []Effec
 	}
 	out = v.Elect(now, alive, out)
 	if now >= v.lead.until {
-		// Not to be asked again before the votes of a split ballot are free.
+		// The votes of a split ballot must be free before the next one.
 		v.stands = now.Add(v.Drift.Wait(v.Lease) + v.patience())
 	}
 	return out

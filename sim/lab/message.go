@@ -13,7 +13,7 @@ import (
 // Kind is the kind of a message.
 type Kind uint8
 
-// The messages of all algorithms. The comment lists the fields that count.
+// The messages of all algorithms. The comments list their fields.
 const (
 	KindNone Kind = iota
 
@@ -56,7 +56,7 @@ var kindNames = [kinds]string{RingElection: "election", RingElected: "elected", 
 	VoteGranted: "vote", MasterIs: "master", GrantRequest: "grant?", GrantOK: "ok", GrantRelease: "release",
 	Ping: "ping", Pong: "pong", Heartbeat: "heartbeat", Keepalive: "keepalive"}
 
-// String returns its name in pictures.
+// String returns the name of the kind in pictures.
 func (k Kind) String() string {
 	if k == KindNone || k >= kinds {
 		return "unknown"
@@ -64,11 +64,10 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// detects reports whether messages of a kind serve to detect failures only.
+// detects reports whether the kind belongs to a failure detector.
 func (k Kind) detects() bool { return k >= Ping }
 
-// Message is a message between processes. The kind determines the fields that count; the
-// others are zero.
+// Message is a message between processes. Fields that its kind does not use are zero.
 type Message struct {
 	Kind      Kind
 	Candidate timed.NodeID // the leader, or the candidate

@@ -29,9 +29,9 @@ type Nerio struct {
 	Lease, Again time.Duration
 	Drift        timed.Drift
 	Skew         time.Duration
-	// Forgets is true for a process whose variables survive no crash. It grants nothing
-	// before the end of its possible earlier grants. The paper's processes keep
-	// their variables, and need not wait; then nothing restarts.
+	// Forgets is true for a process that loses its variables in a crash. It grants nothing
+	// until every grant from before a crash has ended. The processes of the paper keep
+	// their variables, and need not wait.
 	Forgets bool
 
 	vote   grant
@@ -55,7 +55,7 @@ func (n *Nerio) Start(now timed.Instant, _ timed.Set, out []Effect) []Effect {
 	return out
 }
 
-// grantTime is for how long a grant binds on the voter's clock: (1+ρ)δ, or δ+Δ.
+// grantTime returns how long a grant binds on the voter's clock: (1+ρ)δ, or δ+Δ.
 func (n *Nerio) grantTime() time.Duration {
 	if n.Clocks == BoundedSkew {
 		return n.Lease + n.Skew
@@ -63,8 +63,7 @@ func (n *Nerio) grantTime() time.Duration {
 	return n.Drift.Wait(n.Lease)
 }
 
-// grantEnd returns until when a grant that is asked for at start, and given at
-// now, binds.
+// grantEnd returns when a grant ends that was requested at start and given at now.
 func (n *Nerio) grantEnd(start, now timed.Instant, span time.Duration) timed.Instant {
 	if n.Clocks == BoundedSkew {
 		return start.Add(span + n.Skew)
@@ -72,7 +71,7 @@ func (n *Nerio) grantEnd(start, now timed.Instant, span time.Duration) timed.Ins
 	return now.Add(n.Drift.Upper(span))
 }
 
-// leadEnd returns until when a lead holds that is obtained by an attempt.
+// leadEnd returns when the lead won by an attempt ends.
 func (n *Nerio) leadEnd(start timed.Instant) timed.Instant {
 	if n.Clocks == BoundedSkew {
 		return start.Add(n.Lease)
@@ -80,8 +79,7 @@ func (n *Nerio) leadEnd(start timed.Instant) timed.Instant {
 	return start.Add(n.Drift.Lower(n.Lease))
 }
 
-// Elect implements [Machine]: it runs OQwBD or OQwBS, and aborts the attempt
-// before.
+// Elect implements [Machine]: it aborts the previous attempt, and runs OQwBD or OQwBS.
 func (n *Nerio) Elect(now timed.Instant, _ timed.Set, out []Effect) []Effect {
 	n.next = now.Add(n.Again)
 	if now < n.ready || !n.vote.free(n.Self, now) {

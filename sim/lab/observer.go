@@ -11,12 +11,12 @@ import (
 // observer records a run: the claims of processes and their ends, the connections,
 // the durations of both, and the verdicts of the specifications.
 type observer struct {
-	vista
+	observation
 	w      *sim.World
 	nodes  []*sim.Node
 	timing timed.Timing
 	claim  func(*sim.Node) (c Claim, vote, lead time.Duration)
-	acted  func(*sim.Node) bool // its claim may have changed since the last call
+	acted  func(*sim.Node) bool // the claim may have changed since the last call
 	sent   func() (electing, all uint64)
 
 	graph   graph
@@ -33,7 +33,7 @@ type observer struct {
 	two, any bool // two leaders that are connected: for κ, and at all
 	open     bool // an election is under way
 	provoked bool // by a change of connectivity
-	fresh    bool // connectivity has changed, and no election was over since
+	fresh    bool // no election has ended since connectivity changed
 	since    time.Duration
 	messages uint64 // when it began
 }
@@ -57,7 +57,7 @@ type Measure struct {
 	Elect     time.Duration // the sum of how long that took since the change
 	Worst     time.Duration // the longest
 	Electing  uint64        // messages of the algorithm during elections
-	Relapses  int           // how often not all were led any more although connectivity had not changed
+	Relapses  int           // how often agreement was lost although connectivity had not changed
 	Sent      uint64        // all messages, those of failure detectors included
 	Algorithm uint64        // of them, the algorithm's own
 }
@@ -85,11 +85,11 @@ func newObserver(w *sim.World, n int, t timed.Timing, r *Ranking, specs []SpecNa
 	return o
 }
 
-// observe brings the record up to now. It is called after every event, so that of
-// the time since the last call only the ends of leases are new.
+// observe brings the record up to now. It is called after every event: since the last call
+// only leases can have ended.
 func (o *observer) observe() {
-	o.pass(o.w.Time())
-	all := o.changes != o.w.Changes() // clocks may have been bent, too
+	o.advance(o.w.Time())
+	all := o.changes != o.w.Changes() // clocks may have been bent too
 	if all {
 		o.sample()
 	}
@@ -106,8 +106,8 @@ func (o *observer) observe() {
 	}
 }
 
-// pass lets time pass in which no process acts.
-func (o *observer) pass(now time.Duration) {
+// advance advances the record over a time in which no process acts.
+func (o *observer) advance(now time.Duration) {
 	for o.last < now {
 		end := min(now, max(o.ends(&o.terms), o.last))
 		if len(o.breaks) > 0 {
@@ -162,18 +162,18 @@ func (o *observer) sample() {
 	o.breaks = append(o.breaks, o.now+o.bound, o.now+o.calm)
 	slices.Sort(o.breaks)
 	if o.open {
-		o.begin(true)
+		o.beginElection(true)
 	}
 	o.fresh, o.changed = true, true
 }
 
-// begin begins an election, or begins it anew when connectivity changes during it.
-func (o *observer) begin(provoked bool) {
+// beginElection begins an election, or begins it again when connectivity changes during it.
+func (o *observer) beginElection(provoked bool) {
 	o.open, o.provoked, o.since = true, provoked, o.now
 	o.messages, _ = o.sent()
 }
 
-// look shows the specifications the state from now on.
+// look updates the measurements by the new state, and checks the specifications.
 func (o *observer) look() {
 	o.led = 0
 	for id := o.up.next(0); id != 0; id = o.up.next(id) {
@@ -192,9 +192,9 @@ func (o *observer) look() {
 	o.was = o.leaders
 	switch agreed := o.agreed(o.g); {
 	case agreed && o.open:
-		o.finish()
+		o.finishElection()
 	case !agreed && !o.open:
-		if o.begin(o.fresh); !o.fresh {
+		if o.beginElection(o.fresh); !o.fresh {
 			o.m.Relapses++
 		}
 	}
@@ -205,8 +205,8 @@ func (o *observer) look() {
 	o.changed = false
 }
 
-// finish ends an election.
-func (o *observer) finish() {
+// finishElection ends an election.
+func (o *observer) finishElection() {
 	o.open, o.fresh = false, false
 	if took := o.now - o.since; took > 0 && o.provoked {
 		messages, _ := o.sent()
@@ -217,16 +217,16 @@ func (o *observer) finish() {
 	}
 }
 
-// close ends a still time.
+// close ends a time without changes of connectivity.
 func (o *observer) close() { o.judge(spec.close) }
 
-func (o *observer) judge(by func(spec, *vista) (bool, error)) {
+func (o *observer) judge(by func(spec, *observation) (bool, error)) {
 	for i := range o.specs {
 		x := &o.specs[i]
 		if x.err != nil {
 			continue
 		}
-		tested, err := by(x.spec, &o.vista)
+		tested, err := by(x.spec, &o.observation)
 		x.tested = x.tested || tested
 		if x.err = err; err != nil {
 			x.at = o.now

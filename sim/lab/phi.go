@@ -7,17 +7,17 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// PhiAccrual is the φ-accrual failure detector of Hayashibara and others: every
-// process sends heartbeats, and a process is suspected when the probability that
-// its next one still comes, by a normal distribution with the mean and deviation
-// of the last intervals, is below 10^−φ.
+// PhiAccrual is the φ-accrual failure detector of Hayashibara and others: every process
+// sends heartbeats, and is suspected when the probability that its next heartbeat still
+// comes is below 10^−φ, by a normal distribution with the mean and deviation of the last
+// intervals.
 type PhiAccrual struct {
 	Self   timed.NodeID
 	Peers  timed.Set
 	Period time.Duration
 	Phi    int // 1 to MaxPhi
-	// Least is the smallest standard deviation: so regular is no network that the
-	// first late heartbeat should be held against its sender.
+	// Least is the smallest standard deviation, so that after very regular heartbeats a
+	// slightly late one causes no suspicion.
 	Least time.Duration
 
 	next  timed.Instant
@@ -61,7 +61,7 @@ func (a *arrivals) add(d time.Duration) {
 	a.sum, a.squares = a.sum+x, a.squares+x*x
 }
 
-// patience returns for how long after a heartbeat its sender is not suspected.
+// patience returns how long after a heartbeat its sender is not suspected.
 func (d *PhiAccrual) patience(a *arrivals) time.Duration {
 	n := int64(a.n)
 	mean := a.sum / n
@@ -99,7 +99,7 @@ func NewPhiAccrual(self timed.NodeID, all timed.Set, p Pace, now timed.Instant) 
 // HandleMessage implements [Detector].
 func (d *PhiAccrual) HandleMessage(now timed.Instant, from timed.NodeID, m *Message, out []Effect) []Effect {
 	if a := d.heard[from]; m.Kind == Heartbeat && a != nil {
-		// The silence of a process that was down says nothing of its heartbeats.
+		// The silence of a process that was down is no interval between heartbeats.
 		if now.Sub(a.last) <= d.patience(a) {
 			a.add(now.Sub(a.last))
 		}

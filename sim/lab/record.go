@@ -8,8 +8,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Record runs an algorithm in a scenario with a seed, and returns the events in
-// the true time [from, to), for a picture: leaders, their followers, and all messages. Those of failure detectors are drawn as keepalives.
+// Record runs an algorithm in a scenario with a seed, and returns the events in the true time
+// [from, to), for a picture: leaders, their followers, and all messages. Messages of failure
+// detectors are drawn as keepalives.
 func Record(a Algorithm, s Scenario, seed uint64, from, to time.Duration) (*sim.Recording, error) {
 	if from < 0 || to <= from || to > s.Duration {
 		return nil, fmt.Errorf("lab: there is no time from %v to %v in scenario %s of %v", from, to, s.Name, s.Duration)
@@ -18,7 +19,7 @@ func Record(a Algorithm, s Scenario, seed uint64, from, to time.Duration) (*sim.
 	if err != nil {
 		return nil, err
 	}
-	if err := r.liveUntil(w, &s, from); err != nil {
+	if err := r.runUntil(w, &s, from); err != nil {
 		return nil, err
 	}
 	rec := w.Record()
@@ -26,7 +27,7 @@ func Record(a Algorithm, s Scenario, seed uint64, from, to time.Duration) (*sim.
 		r.observer.lanes = &lanes{rec: rec}
 		r.observer.draw()
 	}
-	if err := r.liveUntil(w, &s, to); err != nil {
+	if err := r.runUntil(w, &s, to); err != nil {
 		return nil, err
 	}
 	rec.To = to
@@ -36,13 +37,13 @@ func Record(a Algorithm, s Scenario, seed uint64, from, to time.Duration) (*sim.
 	return rec, nil
 }
 
-// lanes are the bars of a picture that are drawn by the claims of the machines.
+// lanes has the bars of a picture for the claims of the machines.
 type lanes struct {
 	rec  *sim.Recording
-	open [MaxProcesses + 1]int // index of the bar of a process, plus 1; 0: it has none
+	open [MaxProcesses + 1]int // index of the open bar of a process, plus 1; 0: none
 }
 
-// draw begins and ends bars by the present claims.
+// draw updates the bars to the present claims.
 func (o *observer) draw() {
 	for _, n := range o.nodes {
 		id := n.ID()

@@ -6,16 +6,15 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Suppression is the way in which a ring keeps several initiators from costing a round
-// each.
+// Suppression is how a ring saves the messages of several initiators.
 type Suppression uint8
 
 const (
-	// ByParticipant: a process that takes part already drops candidates worse than
+	// ByParticipant: a process that already takes part drops candidates worse than
 	// itself (Chang and Roberts, and the Edinburgh lecture).
 	ByParticipant Suppression = iota
-	// ByInitiator: messages name their initiator, and a process drops those of
-	// any but the highest one that it knows of (the Illinois lecture).
+	// ByInitiator: messages name their initiator, and a process drops the messages of
+	// initiators below the highest one that it knows (the Illinois lecture).
 	ByInitiator
 )
 
@@ -23,13 +22,12 @@ const (
 type Repair uint8
 
 const (
-	// NoRepair: none; the ring has every member for ever.
+	// NoRepair: none; the ring always has all members.
 	NoRepair Repair = iota
-	// ByPredecessor: the process before the leader in the ring, when it suspects
-	// it, and processes that passed an election on and get no result.
+	// ByPredecessor: the leader's predecessor in the ring, when it suspects the leader,
+	// and processes that forwarded an election and get no result.
 	ByPredecessor
-	// ByDetector: every process that suspects its leader, and again those that get
-	// no result.
+	// ByDetector: every process that suspects its leader, and processes that get no result.
 	ByDetector
 )
 
@@ -52,8 +50,8 @@ type Ring struct {
 	until       timed.Instant
 }
 
-// MaxRounds bounds how often a message goes around: one that names a process
-// which crashed would otherwise do so for ever.
+// MaxRounds bounds how often a message goes around: one that names a crashed process would
+// otherwise circulate forever.
 const MaxRounds = 3
 
 // NewRing returns a ring election whose processes take part from their start.
@@ -90,7 +88,7 @@ func (r *Ring) takePart(now timed.Instant) {
 	}
 }
 
-// next returns the successor in the ring, past those that are suspected.
+// next returns the successor in the ring, past suspected processes.
 func (r *Ring) next(alive timed.Set) timed.NodeID {
 	on := r.Ranking.Members
 	if r.Repair != NoRepair {
@@ -102,8 +100,8 @@ func (r *Ring) next(alive timed.Set) timed.NodeID {
 	return on.Without(r.Self).Min()
 }
 
-// pass sends a message to the successor. A process that is alone in the ring is
-// its own.
+// pass sends a message to the successor. A process that is alone in the ring is its own
+// successor.
 func (r *Ring) pass(m Message, alive timed.Set, now timed.Instant, out []Effect) []Effect {
 	if int(m.Hops) >= MaxRounds*r.Ranking.Members.Len() {
 		return out

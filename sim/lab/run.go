@@ -25,7 +25,7 @@ type run struct {
 	buf          []byte
 	observer     *observer
 	specs        []SpecName
-	observe      bool // once the world is made
+	observe      bool // the world has been made
 }
 
 // Outcome is the outcome of one run.
@@ -40,7 +40,7 @@ type Verdict struct {
 	Spec   SpecName
 	Tested bool          // its premise held at some time
 	Err    error         // the violation, or nil
-	At     time.Duration // true time of that
+	At     time.Duration // true time of the violation
 }
 
 // Run runs an algorithm in a scenario with a seed, to its end. The error is
@@ -50,7 +50,7 @@ func Run(a Algorithm, s Scenario, seed uint64) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := r.live(w, &s); err != nil {
+	if err := r.runToEnd(w, &s); err != nil {
 		return Outcome{}, err
 	}
 	return r.outcome(w), nil
@@ -76,7 +76,7 @@ func prepare(a *Algorithm, s *Scenario, seed uint64, change func(*sim.Case)) (*r
 		r.skews = append(r.skews, time.Duration(d.Int64N(int64(r.pace.Skew))))
 	}
 	c.Schedule.Faults = append(c.Schedule.Faults, s.Faults(d)...)
-	slices.SortStableFunc(c.Schedule.Faults, func(x, y fault.Fault) int { return int(x.At - y.At) })
+	fault.Sort(c.Schedule.Faults)
 	if change != nil {
 		change(&c)
 	}
@@ -88,7 +88,7 @@ func prepare(a *Algorithm, s *Scenario, seed uint64, change func(*sim.Case)) (*r
 	r.observer = newObserver(w, s.Nodes, r.timing, r.ranking, r.specs)
 	r.observer.claim, r.observer.acted, r.observer.sent = r.claim, r.acted, func() (uint64, uint64) { return r.counted(w) }
 	r.observer.sample()
-	r.observer.begin(true)
+	r.observer.beginElection(true)
 	r.observer.changes-- // so that all processes are read at first
 	r.observe = true
 	r.observer.observe()
@@ -135,7 +135,7 @@ func (r *run) detector(n *sim.Node) Detector {
 	return Trusting(all)
 }
 
-// acted reports whether a process was called since its claim was read last.
+// acted reports whether a process has run since its claim was read.
 func (r *run) acted(n *sim.Node) bool { return r.alg.Own() || r.hosts[n.ID()-1].acted }
 
 // claim returns the claim of a process, and the true times at which it ends.
@@ -168,7 +168,7 @@ func ownClaim(n *sim.Node, global bool) (c Claim) {
 	return c
 }
 
-// counted returns how many messages there were: the algorithm's own, and all.
+// counted returns the numbers of messages so far: the algorithm's own, and all.
 func (r *run) counted(w *sim.World) (own, all uint64) {
 	if r.alg.Own() {
 		c := w.Counters()
@@ -183,15 +183,15 @@ func (r *run) counted(w *sim.World) (own, all uint64) {
 	return own, all
 }
 
-// live lets the world run to the end of the scenario.
-func (r *run) live(w *sim.World, s *Scenario) error {
-	err := r.liveUntil(w, s, s.Duration)
+// runToEnd lets the world run to the end of the scenario.
+func (r *run) runToEnd(w *sim.World, s *Scenario) error {
+	err := r.runUntil(w, s, s.Duration)
 	r.observer.close()
 	return err
 }
 
-// liveUntil lets the world run up to a time.
-func (r *run) liveUntil(w *sim.World, s *Scenario, end time.Duration) error {
+// runUntil lets the world run up to a time.
+func (r *run) runUntil(w *sim.World, s *Scenario, end time.Duration) error {
 	// Stalls end without an event, so determine the connections at their ends.
 	looks := []time.Duration{end}
 	for _, f := range w.Faults() {
@@ -210,7 +210,7 @@ func (r *run) liveUntil(w *sim.World, s *Scenario, end time.Duration) error {
 		if err := w.Run(at - w.Time()); err != nil {
 			return fmt.Errorf("lab: %s in scenario %s: %w", r.alg.Name, s.Name, err)
 		}
-		r.observer.pass(w.Time())
+		r.observer.advance(w.Time())
 		r.observer.sample()
 		if at == s.Call && !r.alg.Own() {
 			for id := range s.Callers.All() {

@@ -20,8 +20,8 @@ type Scenario struct {
 	Faults func(d *rand.Rand) []fault.Fault
 	// Random adds the faults that the simulator draws for the seed.
 	Random bool
-	// Callers call for an election by hand at the time of Call, where
-	// the algorithm has elections that can be called for.
+	// Callers call for an election at the time Call, unless the algorithm is the
+	// platform's own.
 	Callers timed.Set
 	Call    time.Duration
 }
@@ -81,8 +81,8 @@ func Scenarios() []Scenario {
 // overload makes every message take longer than Δ.
 const overload = 30 * time.Millisecond
 
-// crashes ends the coordinator at a random time, which is in step with no period of a
-// process, and once more soon after it came back.
+// crashes crashes the coordinator at a random time, so that crashes are not synchronized with
+// the periods of processes, and again soon after it came back.
 func crashes(d *rand.Rand) []fault.Fault {
 	at := warmup + time.Duration(d.Int64N(int64(time.Second)))
 	return []fault.Fault{

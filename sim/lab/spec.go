@@ -8,17 +8,17 @@ import (
 )
 
 // A spec is a specification of the literature as a checker of one run. It sees the world
-// after every change, and when a bound has passed. Its demand may have a premise: tested
-// reports whether the premise held.
+// after every change, and when a bound has passed. It may have a premise: tested reports
+// whether the premise held.
 type spec interface {
-	// look sees a moment; v.now is when it begins.
-	look(v *vista) (tested bool, err error)
-	// close sees the last moment of a time in which connectivity was still.
-	close(v *vista) (tested bool, err error)
+	// look checks the state from v.now on.
+	look(v *observation) (tested bool, err error)
+	// close checks the last state of a time without changes of connectivity.
+	close(v *observation) (tested bool, err error)
 }
 
-// vista is the world as a spec sees it.
-type vista struct {
+// observation is the world as a spec sees it.
+type observation struct {
 	*state
 	g       *graph
 	ranking *Ranking
@@ -35,12 +35,12 @@ type vista struct {
 }
 
 // connectedFor reports whether two processes have been connected for a time.
-func (v *vista) connectedFor(p, q timed.NodeID, d time.Duration) bool {
+func (v *observation) connectedFor(p, q timed.NodeID, d time.Duration) bool {
 	return v.g.joined(p, q) && v.now-v.joined[p][q] >= d
 }
 
 // stable reports whether connectivity has been still for long enough.
-func (v *vista) stable() bool { return v.now-v.still >= v.calm }
+func (v *observation) stable() bool { return v.now-v.still >= v.calm }
 
 // SpecName names a specification.
 type SpecName string
@@ -91,7 +91,7 @@ func newSpec(name SpecName) spec {
 	case Assertion4:
 		return atEnd(assertion4)
 	case Assertion4Prime:
-		return new(prime)
+		return new(assertion4Prime)
 	case SO:
 		return always(supportOnce)
 	case LS:
@@ -111,18 +111,18 @@ func newSpec(name SpecName) spec {
 }
 
 // always is a specification of every moment.
-type always func(v *vista) (bool, error)
+type always func(v *observation) (bool, error)
 
-func (a always) look(v *vista) (bool, error)  { return a(v) }
-func (a always) close(v *vista) (bool, error) { return a(v) }
+func (a always) look(v *observation) (bool, error)  { return a(v) }
+func (a always) close(v *observation) (bool, error) { return a(v) }
 
 // atEnd is a specification of the end of a still time that was long enough for
 // groups to become final.
-type atEnd func(v *vista) (bool, error)
+type atEnd func(v *observation) (bool, error)
 
-func (a atEnd) look(*vista) (bool, error) { return false, nil }
+func (a atEnd) look(*observation) (bool, error) { return false, nil }
 
-func (a atEnd) close(v *vista) (bool, error) {
+func (a atEnd) close(v *observation) (bool, error) {
 	if !v.stable() {
 		return false, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-func assertion3(v *vista) (bool, error) {
+func assertion3(v *observation) (bool, error) {
 	for p := v.normal.next(0); p != 0; p = v.normal.next(p) {
 		for q := v.normal.next(p); q != 0; q = v.normal.next(q) {
 			if v.group[p] == v.group[q] && v.elected[p] != v.elected[q] {
@@ -18,7 +18,7 @@ func assertion3(v *vista) (bool, error) {
 	return true, nil
 }
 
-func assertion4(v *vista) (bool, error) {
+func assertion4(v *observation) (bool, error) {
 	if !v.g.crisp() {
 		return false, nil
 	}
@@ -36,15 +36,15 @@ func assertion4(v *vista) (bool, error) {
 	return true, nil
 }
 
-// prime is Assertion 4'.
-type prime struct {
+// assertion4Prime is Assertion 4'.
+type assertion4Prime struct {
 	still   time.Duration // the still time that was looked at last
 	final   bool          // in it, the state was seen that is to remain
 	elected [MaxProcesses + 1]timed.NodeID
 	group   [MaxProcesses + 1]Group
 }
 
-func (p *prime) look(v *vista) (bool, error) {
+func (p *assertion4Prime) look(v *observation) (bool, error) {
 	if !v.stable() || !v.g.crisp() || v.least == 0 {
 		return false, nil
 	}
@@ -71,4 +71,4 @@ func (p *prime) look(v *vista) (bool, error) {
 	return true, nil
 }
 
-func (p *prime) close(v *vista) (bool, error) { return p.look(v) }
+func (p *assertion4Prime) close(v *observation) (bool, error) { return p.look(v) }

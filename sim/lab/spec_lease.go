@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func uniqueness(v *vista) (bool, error) {
+func uniqueness(v *observation) (bool, error) {
 	if v.leaders.len() > 1 {
 		return true, fmt.Errorf("%v lead at once", v.leaders.set())
 	}
@@ -14,9 +14,9 @@ func uniqueness(v *vista) (bool, error) {
 
 // calmMajority is the premise of Nerio's promises after its stabilization time: the
 // running processes are a majority, and all connected.
-func calmMajority(v *vista) bool { return v.g.whole() && v.ranking.quorum(v.g.up.set()) }
+func calmMajority(v *observation) bool { return v.g.whole() && v.ranking.quorum(v.g.up.set()) }
 
-func eventual(v *vista) (bool, error) {
+func eventual(v *observation) (bool, error) {
 	if !calmMajority(v) {
 		return false, nil
 	}
@@ -32,7 +32,7 @@ type stability struct {
 	leaders mask
 }
 
-func (s *stability) look(v *vista) (bool, error) {
+func (s *stability) look(v *observation) (bool, error) {
 	if !v.stable() || !calmMajority(v) {
 		s.leaders = 0
 		return false, nil
@@ -44,4 +44,4 @@ func (s *stability) look(v *vista) (bool, error) {
 	return v.leaders != 0, nil
 }
 
-func (s *stability) close(v *vista) (bool, error) { return s.look(v) }
+func (s *stability) close(v *observation) (bool, error) { return s.look(v) }

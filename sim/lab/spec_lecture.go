@@ -2,7 +2,7 @@ package lab
 
 import "fmt"
 
-func safety(v *vista) (bool, error) {
+func safety(v *observation) (bool, error) {
 	if !v.g.whole() {
 		return false, nil
 	}
@@ -15,7 +15,7 @@ func safety(v *vista) (bool, error) {
 	return true, nil
 }
 
-func liveness(v *vista) (bool, error) {
+func liveness(v *observation) (bool, error) {
 	if !v.g.whole() {
 		return false, nil
 	}

@@ -7,7 +7,7 @@ import (
 
 // supportOnce is SO: support sets never meet, and every vote behind a lead is bound
 // to the leader.
-func supportOnce(v *vista) (bool, error) {
+func supportOnce(v *observation) (bool, error) {
 	for p := v.leaders.next(0); p != 0; p = v.leaders.next(p) {
 		for q := v.leaders.next(p); q != 0; q = v.leaders.next(q) {
 			if both := v.followers(p) & v.followers(q); both != 0 {
@@ -26,7 +26,7 @@ func supportOnce(v *vista) (bool, error) {
 	return v.leaders != 0, nil
 }
 
-func leaderSupports(v *vista) (bool, error) {
+func leaderSupports(v *observation) (bool, error) {
 	for p := v.leaders.next(0); p != 0; p = v.leaders.next(p) {
 		if !v.followers(p).has(p) {
 			return true, fmt.Errorf("%d leads without its own support", p)
@@ -35,7 +35,7 @@ func leaderSupports(v *vista) (bool, error) {
 	return v.leaders != 0, nil
 }
 
-func boundedInconsistency(v *vista) (bool, error) {
+func boundedInconsistency(v *observation) (bool, error) {
 	tested := false
 	for p := v.leaders.next(0); p != 0; p = v.leaders.next(p) {
 		near := v.g.of(p) &^ bit(p)
@@ -58,7 +58,7 @@ type timeliness struct {
 	unled map[mask]time.Duration // since when; absent while it is led
 }
 
-func (t *timeliness) look(v *vista) (bool, error) {
+func (t *timeliness) look(v *observation) (bool, error) {
 	if t.unled == nil || t.still != v.still {
 		t.unled, t.still = map[mask]time.Duration{}, v.still
 		for _, b := range v.blocks {
@@ -82,4 +82,4 @@ func (t *timeliness) look(v *vista) (bool, error) {
 	return tested, nil
 }
 
-func (t *timeliness) close(v *vista) (bool, error) { return t.look(v) }
+func (t *timeliness) close(v *observation) (bool, error) { return t.look(v) }

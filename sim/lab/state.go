@@ -24,8 +24,8 @@ type terms struct {
 	vote, lead [MaxProcesses + 1]time.Duration
 }
 
-// take writes the claim of one process down, with the true times of its ends. It
-// reports whether anything but these has changed.
+// take records the claim of one process, with the true times of its ends. It reports whether
+// anything else has changed.
 func (s *state) take(n *sim.Node, c *Claim, now, vote, lead time.Duration, t *terms) bool {
 	id := n.ID()
 	b := bit(id)
@@ -52,7 +52,7 @@ func (s *state) take(n *sim.Node, c *Claim, now, vote, lead time.Duration, t *te
 		support != s.support[id] || life != s.life[id]
 }
 
-// expire ends the claims whose time has come. It reports whether there was one.
+// expire ends the claims that have expired by now. It reports whether there was one.
 func (s *state) expire(t *terms, now time.Duration) (changed bool) {
 	for id := s.up.next(0); id != 0; id = s.up.next(id) {
 		if s.leaders.has(id) && t.lead[id] <= now {

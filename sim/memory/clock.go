@@ -11,9 +11,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Clock is the difference between the hardware clock of a node and the passing time.
+// Clock describes the error of a node's hardware clock.
 type Clock struct {
-	// Offset is its initial lead, from 0 to [MaxOffset].
+	// Offset is by how much it is ahead at first, from 0 to [MaxOffset].
 	Offset time.Duration
 	// Drift is the error of its rate, in parts per billion: positive if it is fast.
 	// It must be within Timing.MaxDrift of the node: 1/(1 + Drift) must
@@ -24,8 +24,8 @@ type Clock struct {
 // MaxOffset is the largest [Clock.Offset].
 const MaxOffset = 10_000 * time.Hour
 
-// upTime is the first reading of a clock without an offset, as if the machine had been
-// running for a while.
+// upTime is the first reading of a clock without an offset: the machine has already run for
+// a while.
 const upTime = time.Hour
 
 // SetClock sets the hardware clock of a node that has not been started yet; it
@@ -44,7 +44,7 @@ func (n *Network) SetClock(id failaware.NodeID, c Clock) {
 	n.own[id].set = &c
 }
 
-// startClock makes sure that the clock of a machine runs. The lock is held.
+// startClock starts the clock of a machine, unless it runs. The caller holds n.mu.
 func (n *Network) startClock(m *machine, r *transport.Request) error {
 	limit := slowest(r.Timing.MaxDrift)
 	c := m.clock
@@ -94,7 +94,7 @@ const longestWait = time.Hour
 // It may be wrong by a few nanoseconds.
 func (c *clock) until(deadline, now timed.Instant) time.Duration {
 	d := deadline.Sub(now)
-	if d < 0 || d > longestWait { // it was before all times, or a wrap
+	if d < 0 || d > longestWait { // d < 0 is an overflow
 		d = longestWait
 	}
 	hi, lo := bits.Mul64(uint64(d), 1e9)

@@ -25,11 +25,11 @@ type conn struct {
 	addr   netip.AddrPort
 	limit  int // bytes of the longest packet that is read; 0: none
 	ending func() bool
-	bell   chan struct{} // rung when the reader must look again
+	wakeup chan struct{} // has a value when the reader must look again
 	timer  *time.Timer   // of the reader
 
-	// Under the lock of the network.
-	flight  []packet // on the way, in the order of arrival
+	// Guarded by n.mu.
+	flight  []packet // in flight, in the order of arrival
 	buffer  []packet // arrived, and not read
 	woken   bool     // a wake has not been reported yet
 	yielded bool     // the last ReadBatch ended with a wake
@@ -45,7 +45,7 @@ type conn struct {
 // bubble: a loop that wanted turn after turn would stop the time of all others.
 const turnTime = timed.MinDuration
 
-// packet is a datagram on the way.
+// packet is a datagram in flight, or unread.
 type packet struct {
 	at   int64 // when it arrives, in the time of the network
 	from netip.AddrPort
@@ -55,7 +55,7 @@ type packet struct {
 func newConn(n *Network, c *clock, addr netip.AddrPort, r *transport.Request) *conn {
 	timer := time.NewTimer(longestWait)
 	timer.Stop()
-	return &conn{n: n, clock: c, id: r.ID, addr: addr, limit: r.MaxPacket, ending: r.Ending, bell: make(chan struct{}, 1), timer: timer,
+	return &conn{n: n, clock: c, id: r.ID, addr: addr, limit: r.MaxPacket, ending: r.Ending, wakeup: make(chan struct{}, 1), timer: timer,
 		turned: -int64(turnTime)}
 }
 
@@ -74,7 +74,7 @@ func (c *conn) ReadBatch(pkts []udp.Packet, deadline timed.Instant) (int, error)
 		}
 		c.timer.Reset(wait)
 		select {
-		case <-c.bell:
+		case <-c.wakeup:
 		case <-c.timer.C:
 		}
 		c.timer.Stop()
@@ -119,8 +119,8 @@ func (c *conn) look(pkts []udp.Packet, deadline timed.Instant) (n int, wait time
 	return 0, wait, nil
 }
 
-// takeWake reports and clears a pending wake. Packets come between two wakes, so
-// that neither can hold up the other.
+// takeWake reports and clears a pending wake. Packets are read between two wakes, so that
+// wakes cannot delay packets forever.
 func (c *conn) takeWake() bool {
 	if !c.woken {
 		return false
@@ -129,8 +129,7 @@ func (c *conn) takeWake() bool {
 	return true
 }
 
-// arrive moves the packets that have arrived by now into the buffer. The lock is
-// held.
+// arrive moves the packets that have arrived by now into the buffer. The caller holds n.mu.
 func (c *conn) arrive(now int64) {
 	n := 0
 	for ; n < len(c.flight) && c.flight[n].at <= now; n++ {
@@ -144,7 +143,7 @@ func (c *conn) arrive(now int64) {
 	c.flight = slices.Delete(c.flight, 0, n)
 }
 
-// read takes packets from the buffer. The lock is held.
+// read takes packets from the buffer. The caller holds n.mu.
 func (c *conn) read(pkts []udp.Packet) (n int) {
 	taken := 0
 	for ; taken < len(c.buffer) && n < len(pkts); taken++ {
@@ -179,7 +178,7 @@ func (c *conn) WriteBatch(pkts []udp.Packet) (int, error) {
 	return len(pkts), nil
 }
 
-// send lets a packet meet its fate. The lock is held.
+// send loses a packet or puts it in flight, once or twice. The caller holds n.mu.
 func (c *conn) send(now int64, p *udp.Packet) {
 	n := c.n
 	n.stats.Sent++
@@ -209,7 +208,7 @@ func (c *conn) send(now int64, p *udp.Packet) {
 	}
 }
 
-// expect lets a packet be on its way to this end. The lock is held.
+// expect adds a packet that is in flight to this end. The caller holds n.mu.
 func (c *conn) expect(now int64, p packet) {
 	c.arrive(now) // unread packets do not count as packets in flight
 	if len(c.flight) >= MaxInFlight {
@@ -217,14 +216,14 @@ func (c *conn) expect(now int64, p packet) {
 		c.n.stats.Overflow++
 		return
 	}
-	// The scheduler decides the order of nodes that send at the same time. It must not
-	// decide the order in which their packets arrive.
+	// The order in which nodes send at the same instant depends on the scheduler. The
+	// order in which their packets arrive must not.
 	i, _ := slices.BinarySearchFunc(c.flight, p, func(q, p packet) int {
 		return cmp.Or(cmp.Compare(q.at, p.at), q.from.Compare(p.from), -1)
 	})
 	c.flight = slices.Insert(c.flight, i, p)
 	if i == 0 {
-		c.ring()
+		c.notify()
 	}
 }
 
@@ -233,13 +232,13 @@ func (c *conn) Wake() {
 	c.n.mu.Lock()
 	defer c.n.mu.Unlock()
 	c.woken = true
-	c.ring()
+	c.notify()
 }
 
-// ring lets the reader look again. It never blocks.
-func (c *conn) ring() {
+// notify makes the reader look again. It never blocks.
+func (c *conn) notify() {
 	select {
-	case c.bell <- struct{}{}:
+	case c.wakeup <- struct{}{}:
 	default:
 	}
 }
@@ -255,7 +254,7 @@ func (c *conn) Close() error {
 	c.n.stats.Unreached += uint64(len(c.flight) + len(c.buffer))
 	c.flight, c.buffer = nil, nil
 	delete(c.n.ends, c.addr)
-	c.ring()
+	c.notify()
 	return nil
 }
 

@@ -33,15 +33,14 @@
 //
 // Each node has a hardware clock of its own that counts the (virtual) time with
 // an offset and a drift, both drawn from the seed within Timing.MaxDrift unless
-// [Network.SetClock] sets them. No two machines agree, as in reality. Timers of the program itself count the bubble's time,
-// so allow for the drift where a test compares the two. Wall clocks all agree.
+// [Network.SetClock] sets them. Timers of the program itself count the bubble's time, so a
+// test that compares the two must allow for the drift. Wall clocks all agree.
 //
 // # Reproducibility
 //
 // All random draws come from Options.Seed: clocks, boot ids, and the fate of packets.
 // Each link has its own source, so the fate of the nth packet from one node to another
 // depends only on the seed, n, and the settings of the link at that time. The order of
-// goroutines that wake up at the same instant of virtual time is not reproducible, and
-// nothing is in real time. A failure that must be replayed to the last step belongs into
-// the pure simulator, package sim.
+// goroutines that wake up at the same instant of virtual time is not reproducible, and in
+// real time no order is. Package sim, the pure simulator, replays failures exactly.
 package memory

@@ -7,9 +7,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Partition cuts the network into groups, whose nodes reach only each other;
-// the nodes that are not named are a group too. It replaces the partition of
-// before. Packets that are on their way arrive.
+// Partition splits the network into groups, whose nodes reach only each other. The nodes
+// that are not named are a group too. It replaces an earlier partition. Packets in flight
+// arrive.
 func (n *Network) Partition(groups ...[]failaware.NodeID) {
 	var part [timed.MaxNodes + 1]int
 	for i, ids := range groups {
@@ -26,8 +26,8 @@ func (n *Network) Partition(groups ...[]failaware.NodeID) {
 	n.group = part
 }
 
-// Heal undoes [Network.Partition] and every [Network.Cut]. Settings for packets
-// stay.
+// Heal undoes [Network.Partition] and every [Network.Cut]. It keeps losses, delays and
+// duplicates.
 func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -52,11 +52,10 @@ func (n *Network) cut(where string, from, to failaware.NodeID, cut bool) {
 	n.link(pair{from, to}).cut = cut
 }
 
-// Pause stops the loop of a node at the end of its current turn, like a scheduler that
-// gives it no processor: it neither sends nor handles
-// anything, and packets wait in its buffer. The program that uses the node goes on, and
-// answers go on to read the clock. Closing the node works. A node that starts
-// while its id is paused is held up as well.
+// Pause stops the loop of a node at the end of its current turn, like a scheduler that gives
+// it no processor. The node neither sends nor handles anything, and packets wait in its
+// buffer. The program that uses the node continues, and its answers still depend on the
+// clock. The node can be closed. A node that starts while its id is paused stops as well.
 func (n *Network) Pause(id failaware.NodeID) {
 	checkNode("Pause", id)
 	n.mu.Lock()
@@ -72,7 +71,7 @@ func (n *Network) Resume(id failaware.NodeID) {
 	n.paused.Remove(id)
 	for _, c := range n.ends {
 		if c.id == id {
-			c.ring()
+			c.notify()
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Link is one direction between two nodes. A setting holds until it is
-// changed here or for all links. All methods are safe for concurrent use.
+// Link is one direction between two nodes. A setting holds until it is changed for this link
+// or for all. All methods are safe for concurrent use.
 type Link struct {
 	n *Network
 	p pair
@@ -119,7 +119,8 @@ type link struct {
 	random *rand.Rand
 }
 
-// link returns a link, with the usual conditions unless it has its own. The lock is held.
+// link returns a link, with the default conditions unless it has its own. The caller holds
+// n.mu.
 func (n *Network) link(p pair) *link {
 	l := n.links[p]
 	if l == nil {
@@ -135,8 +136,8 @@ type fate struct {
 	delay, again      time.Duration // of the packet, and of its duplicate
 }
 
-// draw draws the fate of the next packet. It always draws as many numbers, so
-// that the fate of a packet does not depend on the conditions of earlier ones.
+// draw draws the fate of the next packet. It always draws the same number of values, so that
+// the fate of a packet does not depend on the conditions of earlier ones.
 func (l *link) draw() fate {
 	var u [6]float64
 	for i := range u {

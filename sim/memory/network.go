@@ -14,7 +14,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Options are the choices at [New]. The zero value is sensible.
+// Options configure a network. The zero value is valid.
 type Options struct {
 	// Seed determines all random draws.
 	Seed uint64
@@ -38,11 +38,10 @@ const (
 	maxBuffer = 1 << 20
 )
 
-// Network is a network in memory. All methods are safe for concurrent use. Used
-// in a bubble, it belongs to that bubble from the first node on. It has no
-// goroutines, and needs no closing.
+// Network is a network in memory. All methods are safe for concurrent use. In a bubble, it
+// belongs to that bubble from the first node on. It has no goroutines, and is not closed.
 //
-// Methods panic if an argument makes no sense; the panic names it.
+// Methods panic if an argument is invalid; the panic names it.
 type Network struct {
 	seed   uint64
 	buffer int
@@ -52,7 +51,7 @@ type Network struct {
 	ends   map[netip.AddrPort]*conn
 	nodes  timed.Set
 	own    [timed.MaxNodes + 1]machine
-	usual  conditions // of links without their own
+	usual  conditions // of links without their own conditions
 	links  map[pair]*link
 	group  [timed.MaxNodes + 1]int // the part that each node is in
 	paused timed.Set
@@ -79,10 +78,10 @@ type Stats struct {
 	Late       uint64 // delayed by [Network.Late]
 	Duplicated uint64 // delivered twice
 	Overflow   uint64 // not delivered: the buffer of the node was full, or the network
-	Unreached  uint64 // not delivered: no node at the address, or not any more
+	Unreached  uint64 // not delivered: no node at the address, or none any more
 }
 
-// New returns a network without nodes. It panics if an option makes no sense.
+// New returns a network without nodes. It panics if an option is invalid.
 func New(opts Options) *Network {
 	if opts.MinDelay == 0 && opts.MaxDelay == 0 {
 		opts.MinDelay, opts.MaxDelay = DefaultMinDelay, DefaultMaxDelay
@@ -108,8 +107,8 @@ func (n *Network) Stats() Stats {
 	return n.stats
 }
 
-// now returns the time on the network, in nanoseconds. The lock is held, and
-// there is a node.
+// now returns the time on the network, in nanoseconds. The caller holds n.mu, and a node has
+// been started.
 func (n *Network) now() int64 { return int64(time.Since(n.origin)) }
 
 // The purposes of sources of random numbers.

@@ -10,16 +10,16 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// hearing is when, in true time, a process last heard a peer.
+// hearing is when a process last heard a peer, in true time.
 type hearing struct {
 	direct int64 // when a fast packet came
-	told   int64 // when the peer surely ran, as others told
+	told   int64 // when the peer surely ran, by what others said
 	order        // of its packets
 }
 
-// checkVouched checks the word of a leader for the members of the view that it renews: each
-// has heard the request that all are said to have answered. The word counts even if the
-// leader has restarted meanwhile.
+// checkVouched checks the claim of a leader that all members of the view that it renews have
+// answered a request: each has heard that request. The claim counts even if the leader has
+// restarted meanwhile.
 func (c *Checker) checkVouched(n *Process, f Arrival, now timed.Instant) {
 	part, view := &f.Packet.Part, n.Stack.Membership().View()
 	if part.Kind != membership.Renew || part.Answered == 0 || view == nil || view.ID != part.ID {
@@ -50,7 +50,7 @@ func (c *Checker) checkVouched(n *Process, f Arrival, now timed.Instant) {
 }
 
 // checkRelayed checks the voters whose replies a packet relays. They ran and heard the
-// requester after its request left; no later time is certain.
+// requester after it sent the request; no later time is certain.
 func (c *Checker) checkRelayed(n *Process, said *wire.Collated, now timed.Instant) {
 	if said.Leader.Node != n.ID {
 		return
@@ -76,8 +76,8 @@ func (c *Checker) checkRelayed(n *Process, said *wire.Collated, now timed.Instan
 	}
 }
 
-// running returns the process that runs as an incarnation, or nil. It need not be the node's
-// first process: others may have been started with its id.
+// running returns the process that runs as an incarnation, or nil. The process may be a rival
+// of the first one with its id.
 func (c *Checker) running(i timed.Incarnation) *Process {
 	if p := c.processes[i.Node-1]; p.Up && p.Boot == i.Boot {
 		return p
@@ -90,8 +90,8 @@ func (c *Checker) running(i timed.Incarnation) *Process {
 }
 
 // checkAlive demands that a peer that n counts as alive hears n too, and may vote. If others
-// have told n that the peer runs, the peer may not have heard n for longer, but a link that
-// works in one direction only makes no peer alive, whatever others say.
+// have told n that the peer runs, the peer may have heard n longer ago. A link that works in
+// one direction only never makes a peer alive.
 func (c *Checker) checkAlive(n, p *Process) {
 	h := c.heard[c.pair(p, n)]
 	age := c.Now - max(h.direct, h.told)

@@ -14,11 +14,11 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Broadcasts holds broadcasts and deliveries against the promises of the broadcast
-// layer. The world reports them in their order.
+// Broadcasts checks broadcasts and deliveries against the promises of the broadcast
+// layer. The world reports them in order.
 type Broadcasts struct {
-	of   *Checker
-	Live broadcastLiveness
+	checker *Checker
+	Live    broadcastLiveness
 	// limit is how many bytes may wait for an application, and how many more for
 	// each view that has begun since it took anything.
 	limit  [2]int
@@ -84,9 +84,9 @@ type move struct {
 	nReg, nAll   int
 }
 
-// checkBroadcast makes the Checker check a broadcast with some traffic.
+// FollowBroadcast makes the Checker check a broadcast with some traffic.
 func (c *Checker) FollowBroadcast(t *fault.Traffic, duration time.Duration) *Broadcasts {
-	k := &Broadcasts{of: c, quorum: t.Config.Quorum, drift: c.Timing.MaxDrift, limit: backlogOf(&t.Config, c.Nodes),
+	k := &Broadcasts{checker: c, quorum: t.Config.Quorum, drift: c.Timing.MaxDrift, limit: backlogOf(&t.Config, c.Nodes),
 		nodes: map[timed.Incarnation]*member{}, Sent: map[broadcast.ID]*sentMessage{},
 		views: map[membership.ViewID]*viewLog{}, last: map[stream]uint64{}}
 	k.Live.init(k, t, duration)
@@ -95,16 +95,16 @@ func (c *Checker) FollowBroadcast(t *fault.Traffic, duration time.Duration) *Bro
 }
 
 func (c *Broadcasts) fail(check string, node timed.NodeID, format string, args ...any) {
-	c.of.FailAt(check, node, format, args...)
+	c.checker.FailAt(check, node, format, args...)
 }
 
-func (c *Broadcasts) sometimes(s situation.Kind) { c.of.Sometimes(s) }
+func (c *Broadcasts) sometimes(s situation.Kind) { c.checker.Sometimes(s) }
 
-// backlogOf returns how many bytes may wait for an application, and how many each
-// view that begins meanwhile adds. In one turn a node may get a whole window, and
-// acknowledge it before it stops its acknowledgements; then a second window can follow.
-// Each sender may fill a window, because it may come from a view of its own, and exceed it
-// by half and by one message of each class.
+// backlogOf returns how many bytes may wait for an application, and how many more for each
+// view that begins meanwhile. In one turn a node may get and acknowledge a whole window
+// before it stops its acknowledgements; then a second window can follow. Each sender may
+// fill a window, because it may come from a view of its own, and exceed it by half and by
+// one message of each class.
 func backlogOf(c *broadcast.Config, nodes int) (limit [2]int) {
 	x := c.WithDefaults()
 	frags := (x.MaxPayload + x.PacketBytes - 1) / x.PacketBytes
@@ -112,8 +112,8 @@ func backlogOf(c *broadcast.Config, nodes int) (limit [2]int) {
 	return [2]int{x.Backlog + 2*window, window}
 }
 
-// castOverhead is added to a message's payload in the window and in the backlog, in
-// bytes.
+// castOverhead is how many bytes a message counts in the window and in the backlog besides
+// its payload.
 const castOverhead = 64
 
 func (c *Broadcasts) Started(inc timed.Incarnation, st *stack.Stack) {
@@ -166,7 +166,7 @@ func (c *Broadcasts) Installed(inc timed.Incarnation, v *membership.View) {
 	if n.view != nil {
 		c.leave(n, v)
 	}
-	c.begins(n, v)
+	c.countInstalled(n, v)
 	n.view, n.position, n.flushed, n.inView, n.regular, n.next = v, 0, false, nil, 0, nil
 	n.lastTimed = broadcast.Delivery{}
 	if c.views[v.ID] == nil {
@@ -346,8 +346,8 @@ func (c *Broadcasts) checkAtomicity(n *member, v *viewLog, d *broadcast.Delivery
 	}
 }
 
-// checkTimed holds the order of two Timed messages against their stamps, and
-// against the true times of sending as far as the clocks claim to tell.
+// checkTimed checks the order of two timed messages against their stamps, and against the
+// true times of sending within the deviations of the clocks.
 func (c *Broadcasts) checkTimed(n *member, d *broadcast.Delivery) {
 	p := n.lastTimed
 	n.lastTimed = *d
@@ -366,7 +366,7 @@ func (c *Broadcasts) checkTimed(n *member, d *broadcast.Delivery) {
 		return
 	}
 	late := a.At - b.At // positive: the wrong way round
-	if allowed := int64(p.Deviation+d.Deviation) + int64(c.drift.Slack(time.Duration(late), 2)) + 2*c.of.Resolution; late > allowed {
+	if allowed := int64(p.Deviation+d.Deviation) + int64(c.drift.Slack(time.Duration(late), 2)) + 2*c.checker.Resolution; late > allowed {
 		c.fail("timed", n.inc.Node, "delivers %v before %v, sent %d ns earlier; the stamps allow %d", p.ID, d.ID, late, allowed)
 	}
 }

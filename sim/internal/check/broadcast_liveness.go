@@ -25,8 +25,8 @@ type broadcastLiveness struct {
 	soon  []dueMessage // by that bound
 }
 
-// dueMessage is a message that must have its outcome at a time; with all, it must
-// be delivered to all of its sender's block by then.
+// dueMessage is a message whose outcome is due at a time. If all is set, the message must be
+// delivered to all of its sender's block by then.
 type dueMessage struct {
 	at  int64
 	id  broadcast.ID
@@ -41,12 +41,12 @@ const initialSpread = 40 * time.Millisecond
 func (l *broadcastLiveness) init(k *Broadcasts, t *fault.Traffic, duration time.Duration) {
 	l.k = k
 	timed := slices.ContainsFunc(t.Mix, func(o broadcast.Options) bool { return o.Order == broadcast.TimedOrder })
-	l.spell = int64(DeliveryBound(k.of.Timing, k.of.Nodes, timed))
-	l.retry = int64(retryBound(&k.of.Timing, timed))
+	l.spell = int64(DeliveryBound(k.checker.Timing, k.checker.Nodes, timed))
+	l.retry = int64(retryBound(&k.checker.Timing, timed))
 	if t.WrongWalls > 0 { // messages of other views may be stamped far ahead
-		l.spell += 2 * int64(k.of.Timing.Expires)
+		l.spell += 2 * int64(k.checker.Timing.Expires)
 	}
-	if s := k.of.Servers; s != nil {
+	if s := k.checker.Servers; s != nil {
 		l.spell += int64(s.Spread(duration))
 	}
 }
@@ -75,8 +75,8 @@ func DeliveryBound(t timed.Timing, nodes int, timedToo bool) time.Duration {
 // retryBound returns the true time within which a broadcast reaches all members of a calm
 // world that loses one packet.
 //
-// What is lost shows with the next packet of its sender, at most a keepalive period later. The
-// receiver waits for the time of a packet, asks, and gets the answer. Beside these four
+// A loss shows with the next packet of its sender, at most a keepalive period later. The
+// receiver waits for the time of a packet, asks, and gets the answer. Besides these four
 // hops, the message takes one to the decider, and the acknowledgements another one. A timed
 // message waits for the promises of all members, which come with keepalives.
 func retryBound(t *timed.Timing, timedToo bool) time.Duration {
@@ -87,18 +87,18 @@ func retryBound(t *timed.Timing, timedToo bool) time.Duration {
 	return t.MaxDrift.Wait(d)
 }
 
-// loses puts off the times of the messages that are under way when a packet is lost.
-func (l *broadcastLiveness) loses() {
+// noteLoss postpones the due times of the messages under way when a packet is lost.
+func (l *broadcastLiveness) noteLoss() {
 	for i := range l.soon {
-		l.soon[i].at = max(l.soon[i].at, l.k.of.Now+l.retry)
+		l.soon[i].at = max(l.soon[i].at, l.k.checker.Now+l.retry)
 	}
 }
 
 // begin starts a still period.
 func (l *broadcastLiveness) begin() {
-	live := &l.k.of.Live
+	live := &l.k.checker.Live
 	l.on, l.view, l.due, l.soon = true, live.since+live.view, l.due[:0], l.soon[:0]
-	for _, n := range l.k.of.processes {
+	for _, n := range l.k.checker.processes {
 		if !n.Up || n.Upset {
 			continue
 		}
@@ -115,42 +115,41 @@ func (l *broadcastLiveness) Sent(n *Process, id broadcast.ID, m *sentMessage) {
 	if !l.on {
 		return
 	}
-	m.still = l.k.of.Now > l.view // until then, a view may still lose a member that slept
-	if m.still && l.k.of.Single && l.orders(n, id.Class) {
-		l.soon = append(l.soon, dueMessage{l.k.of.Now + l.retry, id, true})
+	m.still = l.k.checker.Now > l.view // until then, a view may still lose a member that slept
+	if m.still && l.k.checker.Single && l.canOrder(n, id.Class) {
+		l.soon = append(l.soon, dueMessage{l.k.checker.Now + l.retry, id, true})
 	}
-	l.expect(n, id, max(l.k.of.Now, l.view)+l.spell, m.still)
+	l.expect(n, id, max(l.k.checker.Now, l.view)+l.spell, m.still)
 }
 
-// expect demands the outcome of a message in time, unless it is to be ordered in
-// quorums only and there is none.
+// expect demands the outcome of a message in time, if it can be ordered.
 func (l *broadcastLiveness) expect(n *Process, id broadcast.ID, at int64, all bool) {
-	if l.orders(n, id.Class) {
+	if l.canOrder(n, id.Class) {
 		l.due = append(l.due, dueMessage{at, id, all})
 	}
 }
 
-// orders reports whether messages of a node's class can be ordered: not ordered ones
-// without a quorum that they need.
-func (l *broadcastLiveness) orders(n *Process, class broadcast.Class) bool {
+// canOrder reports whether messages of a class from a node can be ordered: ordered messages
+// may need a quorum in the node's block.
+func (l *broadcastLiveness) canOrder(n *Process, class broadcast.Class) bool {
 	q := n.Stack.Order().System
-	return class != broadcast.ClassOrdered || q == nil || q.IsQuorum(l.k.of.Live.block(n.ID))
+	return class != broadcast.ClassOrdered || q == nil || q.IsQuorum(l.k.checker.Live.block(n.ID))
 }
 
 // Delivered measures how long a message of the still period took.
 func (l *broadcastLiveness) Delivered(d *broadcast.Delivery) {
 	if m := l.k.Sent[d.ID]; l.on && m != nil && m.still {
-		l.Worst = max(l.Worst, time.Duration(l.k.of.Now-m.At))
+		l.Worst = max(l.Worst, time.Duration(l.k.checker.Now-m.At))
 	}
 }
 
 // observe checks all messages that are due.
 func (l *broadcastLiveness) observe() {
-	for ; l.on && len(l.soon) > 0 && l.soon[0].at <= l.k.of.Now; l.soon = l.soon[1:] {
+	for ; l.on && len(l.soon) > 0 && l.soon[0].at <= l.k.checker.Now; l.soon = l.soon[1:] {
 		l.checkSoon(&l.soon[0])
 	}
 	k := 0
-	for ; l.on && k < len(l.due) && l.due[k].at <= l.k.of.Now; k++ {
+	for ; l.on && k < len(l.due) && l.due[k].at <= l.k.checker.Now; k++ {
 		l.check(&l.due[k])
 	}
 	if l.due = l.due[k:]; k > 0 && len(l.due) == 0 {
@@ -160,14 +159,14 @@ func (l *broadcastLiveness) observe() {
 
 // checkSoon demands that all members of a calm world have a message by now.
 func (l *broadcastLiveness) checkSoon(d *dueMessage) {
-	m, sender := l.k.Sent[d.id], l.k.of.processes[d.id.Sender-1]
+	m, sender := l.k.Sent[d.id], l.k.checker.processes[d.id.Sender-1]
 	if m == nil || sender.Boot != d.id.Boot || !sender.Up {
 		return
 	}
-	for id := range l.k.of.Live.block(sender.ID).All() {
-		if n := l.k.of.processes[id-1]; n.Up && !l.k.nodes[n.Incarnation()].delivered[d.id] {
-			l.k.of.Fail("retry", n, "does not deliver %v (%v %v), broadcast %v ago, %v after a packet was lost", d.id, m.opt.Order, m.opt.Atomicity,
-				time.Duration(l.k.of.Now-m.At), time.Duration(l.k.of.Now-l.k.of.Live.mend.lost))
+	for id := range l.k.checker.Live.block(sender.ID).All() {
+		if n := l.k.checker.processes[id-1]; n.Up && !l.k.nodes[n.Incarnation()].delivered[d.id] {
+			l.k.checker.Fail("retry", n, "does not deliver %v (%v %v), broadcast %v ago, %v after a packet was lost", d.id, m.opt.Order, m.opt.Atomicity,
+				time.Duration(l.k.checker.Now-m.At), time.Duration(l.k.checker.Now-l.k.checker.Live.mend.lost))
 			return
 		}
 	}
@@ -175,22 +174,22 @@ func (l *broadcastLiveness) checkSoon(d *dueMessage) {
 
 func (l *broadcastLiveness) check(d *dueMessage) {
 	c := l.k
-	m, sender := c.Sent[d.id], l.k.of.processes[d.id.Sender-1]
+	m, sender := c.Sent[d.id], l.k.checker.processes[d.id.Sender-1]
 	if m == nil || sender.Boot != d.id.Boot || !sender.Up {
 		return
 	}
-	since := time.Duration(l.k.of.Live.since - l.k.of.Start)
+	since := time.Duration(l.k.checker.Live.since - l.k.checker.Start)
 	if !m.Outcome {
-		l.k.of.Fail("loss", sender, "its %v (%v %v), broadcast %v after the world became still at %v, has no outcome within %v",
-			d.id, m.opt.Order, m.opt.Atomicity, time.Duration(m.At-l.k.of.Start)-since, since, time.Duration(d.at-max(m.At, l.view)))
+		l.k.checker.Fail("loss", sender, "its %v (%v %v), broadcast %v after the world became still at %v, has no outcome within %v",
+			d.id, m.opt.Order, m.opt.Atomicity, time.Duration(m.At-l.k.checker.Start)-since, since, time.Duration(d.at-max(m.At, l.view)))
 		return
 	}
 	if !d.all {
 		return
 	}
-	for id := range l.k.of.Live.block(sender.ID).All() {
-		if n := l.k.of.processes[id-1]; n.Up && !c.nodes[n.Incarnation()].delivered[d.id] {
-			l.k.of.Fail("loss", n, "does not deliver %v (%v %v) within %v", d.id, m.opt.Order, m.opt.Atomicity, time.Duration(l.spell))
+	for id := range l.k.checker.Live.block(sender.ID).All() {
+		if n := l.k.checker.processes[id-1]; n.Up && !c.nodes[n.Incarnation()].delivered[d.id] {
+			l.k.checker.Fail("loss", n, "does not deliver %v (%v %v) within %v", d.id, m.opt.Order, m.opt.Atomicity, time.Duration(l.spell))
 			return
 		}
 	}
@@ -201,12 +200,11 @@ func (l *broadcastLiveness) check(d *dueMessage) {
 func (l *broadcastLiveness) end() {
 	l.observe()
 	l.on, l.due = false, nil
-	l.k.forget(l.k.of.Live.since)
+	l.k.forget(l.k.checker.Live.since)
 }
 
-// forget drops the records that no promise can concern any more. After a still period all
-// running nodes are in a view of running nodes, and have delivered the messages from
-// before the period.
+// forget drops the records that no promise concerns any more. After a still period all
+// running nodes are in a view of running nodes, and have delivered all earlier messages.
 func (c *Broadcasts) forget(before int64) {
 	needed := map[broadcast.ID]bool{}
 	views := map[membership.ViewID]*viewLog{}
@@ -216,7 +214,7 @@ func (c *Broadcasts) forget(before int64) {
 		} else if n.view != nil {
 			v := c.views[n.view.ID]
 			views[n.view.ID] = v
-			for _, id := range slices.Concat(v.strict, v.sequence[v.sure:]) { // a node that leaves must have delivered them, or may have to
+			for _, id := range slices.Concat(v.strict, v.sequence[v.sure:]) { // a node that leaves the view may have to have delivered them
 				needed[id] = true
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// begins counts the situations at the beginning of a view.
-func (c *Broadcasts) begins(n *member, v *membership.View) {
+// countInstalled counts the situations at the beginning of a view.
+func (c *Broadcasts) countInstalled(n *member, v *membership.View) {
 	for _, id := range n.mine {
 		if m := c.Sent[id]; m != nil && !m.Outcome {
 			c.sometimes(situation.CastUndelivered)
@@ -29,8 +29,8 @@ func (c *Broadcasts) begins(n *member, v *membership.View) {
 	}
 }
 
-// Says records the decisions, plans and requests in a packet that a node sends.
-func (c *Broadcasts) Says(p *broadcast.Packet) {
+// NoteSent records the decisions, plans and requests in a packet that a node sends.
+func (c *Broadcasts) NoteSent(p *broadcast.Packet) {
 	for i := range p.Decisions {
 		c.decided(p.View, &p.Decisions[i])
 	}
@@ -53,9 +53,9 @@ func (c *Broadcasts) Says(p *broadcast.Packet) {
 	}
 }
 
-// came counts the situations of a packet that an incarnation handles: what it has may be of
-// the past.
-func (c *Broadcasts) came(n *Process, p *broadcast.Packet) {
+// countArrival counts the situations of a packet that an incarnation handles, whose parts may
+// be of earlier views or incarnations.
+func (c *Broadcasts) countArrival(n *Process, p *broadcast.Packet) {
 	v := n.Stack.BroadcastState().View()
 	if v == nil {
 		return

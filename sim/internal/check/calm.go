@@ -8,21 +8,20 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A still world is calm once the bounds of liveness are over. Nothing is lost then, nobody
-// stops and no clock leaves ρ, so that nothing need change until the next fault, and the
-// periods of the timing say how often nodes send.
+// A still world is calm once the bounds of liveness are over. Nothing is lost then, no
+// process stops and no clock leaves ρ. So nothing needs to change until the next fault, and
+// the periods of the timing determine how often nodes send.
 
-// calm reports whether the bounds of a still period are over, and what a lost packet has
-// caused.
+// calm reports whether the bounds of a still period are over, and the effects of a lost
+// packet too.
 func (l *liveness) calm() bool { return l.settled() && !l.mends() }
 
 // settled reports whether the bounds of a still period are over.
 func (l *liveness) settled() bool { return l.stable && l.c.Now > l.since+l.view }
 
-// stirs demands that nodes of a calm world have no news for their applications, but for
-// answers to questions, what references say of UTC, and what comes from other blocks over
-// slow links.
-func (c *Checker) stirs(n *Process, e *stack.Event) {
+// checkCalmEvent demands that nodes of a calm world report no events. Exceptions are answers
+// to questions, events about UTC, and events that other blocks cause over slow links.
+func (c *Checker) checkCalmEvent(n *Process, e *stack.Event) {
 	if !c.Live.settled() {
 		return
 	}
@@ -30,7 +29,7 @@ func (c *Checker) stirs(n *Process, e *stack.Event) {
 	case stack.EventVerified, stack.EventEpoch, stack.EventNewEpoch: // epochs have bounds of their own
 		return
 	case stack.EventPeerRestarted, stack.EventPeerLeaving:
-		if !c.Live.block(n.ID).Has(e.Peer) { // from elsewhere, the news may be as slow as the links
+		if !c.Live.block(n.ID).Has(e.Peer) { // packets of other blocks may be as slow as the links
 			return
 		}
 	case stack.EventStampAhead:
@@ -43,7 +42,7 @@ func (c *Checker) stirs(n *Process, e *stack.Event) {
 		}
 	}
 	if c.Live.mends() {
-		c.disturbs(n, e)
+		c.checkMendingEvent(n, e)
 		return
 	}
 	c.Fail("calm", n, "reports event %d (peer %d) although nothing has happened since the world became still %v ago", e.Kind, e.Peer, c.stillFor())
@@ -52,7 +51,7 @@ func (c *Checker) stirs(n *Process, e *stack.Event) {
 // stillFor returns for how long the world has been still.
 func (c *Checker) stillFor() time.Duration { return time.Duration(c.Now - c.Live.since) }
 
-// pace is when a process has sent what it sends periodically.
+// pace has the times at which a process sent its periodic packets.
 type pace struct {
 	request   timed.Instant // its latest one
 	tree      bool          // it has one
@@ -62,34 +61,34 @@ type pace struct {
 
 	turn    timed.Instant // that has sent the latest packet
 	alone   bool          // it has sent keepalives only
-	longest time.Duration // of the times since the packets that were before those keepalives
+	longest time.Duration // the longest time between one of them and the packet before it
 }
 
-// packetSent is when a packet was sent, in true time, and by the sender's clock if it puts
-// off a keepalive.
+// packetSent is when a packet was sent, in true time, and by the sender's clock if it
+// replaces a keepalive.
 type packetSent struct {
 	at    int64
 	stamp timed.Instant
 }
 
-// begins makes the pace that of a new incarnation.
-func (p *pace) begins(now int64, nodes int) {
+// reset makes the pace that of a new incarnation.
+func (p *pace) reset(now int64, nodes int) {
 	*p = pace{packets: make([]packetSent, nodes+1)}
 	for i := range p.packets {
 		p.packets[i].at = now
 	}
 }
 
-// Sends checks a packet that a process sends. asked says that its application wants it, and
-// not the protocol.
-func (c *Checker) Sends(n *Process, p *wire.Packet, asked bool) {
+// CheckSent checks a packet that a process sends. asked means that the application asked for
+// it, and not the protocol.
+func (c *Checker) CheckSent(n *Process, p *wire.Packet, asked bool) {
 	calm, x, to := c.Live.calm(), &c.paces[n.Index], p.Header.Destination
 	if calm && p.Has(wire.FrameRequest) && x.request != p.Request.Number {
 		c.checkRequest(n, p)
 	}
 	if p.Has(wire.FrameRequest) {
 		if x.request != p.Request.Number {
-			c.Live.asks(n, p.Request.Number.Sub(x.request), c.leastPeriod(p))
+			c.Live.noteRequest(n, p.Request.Number.Sub(x.request), c.leastPeriod(p))
 		}
 		x.request, x.requested, x.tree = p.Request.Number, c.Now, p.Has(wire.FrameTree)
 	}
@@ -108,13 +107,13 @@ func (c *Checker) Sends(n *Process, p *wire.Packet, asked bool) {
 			c.Fail("pace", n, "sends a keepalive to node %d, to which it has sent %v before", to, gap)
 		}
 	}
-	if last.at = c.Now; !p.Has(wire.FrameInUse) && p.Frames != wire.FrameEpoch { // these put off no keepalive
+	if last.at = c.Now; !p.Has(wire.FrameInUse) && p.Frames != wire.FrameEpoch { // these replace no keepalive
 		last.stamp = p.Header.Stamp
 	}
 	x.alone = x.alone && p.Frames == 0 && !asked
 }
 
-// checkRequest demands that in a calm world leaders alone ask for votes, once in a period.
+// checkRequest demands that only leaders ask for votes in a calm world, once in a period.
 func (c *Checker) checkRequest(n *Process, p *wire.Packet) {
 	if !c.Leads(n.Index) {
 		c.Fail("pace", n, "asks for votes, and does not lead although the world has been still for %v", c.stillFor())
@@ -129,7 +128,7 @@ func (c *Checker) checkRequest(n *Process, p *wire.Packet) {
 		c.Fail("pace", n, "renews its lease %v after it has renewed it, which %v would suffice for", gap, least)
 	}
 	replies := 2 * (t.OneWayTimeout + t.SchedulingDelay)
-	if x.tree { // they come through others
+	if x.tree { // other nodes relay the replies
 		replies = t.RoundTime()
 	}
 	most := t.MaxDrift.Upper(max(t.ElectionPeriod, replies)) + t.SchedulingDelay
@@ -144,8 +143,8 @@ func (c *Checker) leastPeriod(p *wire.Packet) time.Duration {
 	return min(t.ElectionPeriod-min(t.ElectionPeriod/16, t.SchedulingDelay), t.MaxDrift.Trust(p.Request.LockTime)-t.RoundTime()-t.SchedulingDelay)
 }
 
-// checkAlone demands that the last turn of a process in a calm world, if it has sent keepalives
-// only, had one to send: some peer has got nothing for a keepalive period.
+// checkAlone demands that the last turn of a process in a calm world, if it sent keepalives
+// only, had a reason: some peer had got nothing for a keepalive period.
 func (c *Checker) checkAlone(n *Process) {
 	if x := &c.paces[n.Index]; x.turn > 0 && x.alone && x.longest < c.Timing.KeepalivePeriod {
 		c.Fail("pace", n, "sends keepalives, although it has sent to each of these peers at most %v before", x.longest)
@@ -153,8 +152,8 @@ func (c *Checker) checkAlone(n *Process) {
 }
 
 // checkSilence demands that a process of a still world sends to each node once in a keepalive
-// period, or to those of its block that hear of it through their leader, in the period for
-// these. A node that does not run, or cannot be reached, may come back at any time.
+// period, also to nodes that are down or cannot be reached. Nodes of its block hear of it
+// through their leader, so that the longer indirect period applies.
 func (c *Checker) checkSilence(n *Process, to timed.NodeID) {
 	l, most := &c.Live, c.Timing.KeepalivePeriod
 	if l.block(n.ID).Has(to) {

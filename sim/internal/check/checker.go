@@ -1,6 +1,6 @@
-// Package check holds the claims of simulated nodes against the truth that only their
+// Package check checks the claims of simulated nodes against the truth that only their
 // world knows: true time, and the state of all processes at once. The world reports
-// events in their order, and the checks run after each.
+// events in order, and the checks run after each.
 package check
 
 import (
@@ -27,11 +27,11 @@ type Config struct {
 	Readers bool
 	// Resolution is that of the hardware clocks, in nanoseconds.
 	Resolution int64
-	// Single says that the world loses single packets only, and is still but for that.
+	// Single says that the only faults of the world are losses of single packets.
 	Single bool
 	// Start is the true time at which the run begins.
 	Start int64
-	// Violated takes a broken promise; node 0 is the whole world.
+	// Violated is called with each broken promise; node 0 stands for the whole world.
 	Violated func(check string, node timed.NodeID, detail string)
 }
 
@@ -41,7 +41,7 @@ type Counts struct {
 	Situations       [situation.Count]uint64
 }
 
-// Checker holds the claims of all nodes against each other and against the truth.
+// Checker checks the claims of all nodes against each other and against the truth.
 type Checker struct {
 	Config
 	Now       int64 // true time; the world sets it
@@ -52,37 +52,37 @@ type Checker struct {
 	Counts    Counts
 	digest    Hash // see Digest
 
-	Claims  []Claims
-	views   map[membership.ViewID]*membership.View
-	latest  [timed.MaxNodes + 1]*membership.View // that was committed last, by member
-	lines   map[clocksync.TimelineID]*timeline
-	onLine  []*timeline       // of each node, to spare the map
-	reading clocksync.Reading // of the turn under way
-	readers []reader          // of each process
-	looked  int               // the process whose answers were read last
-	seen    []membership.ViewID
-	heard   []hearing // heard[c.pair(q, p)]: when q last heard p's present incarnation
-	grain   int64     // the error of a bound that whole nanoseconds, and coarse clocks, can cause
-	spell   int64     // the longest time for which a peer that hears nothing is alive
-	deaf    int64     // the longest time for which a peer that hears nothing directly is alive
-	paces   []pace    // of each process
-	astray  []astray  // of each process
+	Claims      []Claims
+	views       map[membership.ViewID]*membership.View
+	latest      [timed.MaxNodes + 1]*membership.View // that was committed last, by member
+	lines       map[clocksync.TimelineID]*timeline
+	onLine      []*timeline       // the timeline of each process
+	reading     clocksync.Reading // of the turn under way
+	readers     []reader          // of each process
+	lastRead    int               // the process whose answers were read last
+	seen        []membership.ViewID
+	heard       []hearing    // heard[c.pair(q, p)]: when q last heard p's present incarnation
+	grain       int64        // the error of a bound that whole nanoseconds, and coarse clocks, can cause
+	spell       int64        // the longest time for which a peer that hears nothing is alive
+	deaf        int64        // the longest time for which a peer that hears nothing directly is alive
+	paces       []pace       // of each process
+	clockErrors []clockError // of each process
 
 	LeadChanges uint64 // how often a lead began or ended
 	Expired     uint64 // how often a lease ran out before it was renewed
 	Stale       uint64 // how often a view became stale
 
-	// Faults, if set, takes all events, and no check fails: tests look at the evidence
-	// of broken clocks.
+	// Faults, if set, is called with all events, and no check fails. It lets tests see the
+	// evidence of broken clocks.
 	Faults func(*Process, *stack.Event)
-	// HeardUTC, if set, takes events about external time.
+	// HeardUTC, if set, is called with events about external time.
 	HeardUTC func(*stack.Event)
 	Broken   bool     // a clock has left ρ
 	Damaged  bool     // a damaged packet has passed the checksum
 	Cloned   bool     // a process was cloned
 	Clones   []bool   // the processes that noticed it
-	Quit     *Process // has found its id in use, and must stop
-	Leaves   *Process // must leave, because its application is too slow
+	Quit     *Process // the process that found its id in use, and must stop
+	Leaves   *Process // the process whose application is too slow, and must leave
 
 	honest   bool          // see [fault.Servers.Outnumbered]
 	promised timed.Instant // by the line that was announced in the turn under way
@@ -90,8 +90,7 @@ type Checker struct {
 	Live liveness
 }
 
-// timeline is a group time as true time sees it: a line over its leader's
-// hardware clock.
+// timeline is the truth about a group time: a line over its leader's hardware clock.
 type timeline struct {
 	id    clocksync.TimelineID
 	clock *hardware.Clock
@@ -100,7 +99,7 @@ type timeline struct {
 	promised timed.Instant // the time until which the line was announced
 }
 
-// Reset makes the checker that of a world without processes.
+// Reset prepares the checker for a world without processes.
 func (c *Checker) Reset(cfg Config, now int64) {
 	*c = Checker{Config: cfg, Now: now, views: map[membership.ViewID]*membership.View{}, lines: map[clocksync.TimelineID]*timeline{}}
 	c.grain = granularity + 4*c.Resolution
@@ -124,23 +123,23 @@ func (c *Checker) Add(p *Process) {
 	c.onLine = append(c.onLine, make([]*timeline, n-len(c.onLine))...)
 	c.readers = append(c.readers, make([]reader, n-len(c.readers))...)
 	c.paces = append(c.paces, make([]pace, n-len(c.paces))...)
-	c.astray = append(c.astray, make([]astray, n-len(c.astray))...)
-	c.paces[n-1].begins(c.Now, c.Nodes)
+	c.clockErrors = append(c.clockErrors, make([]clockError, n-len(c.clockErrors))...)
+	c.paces[n-1].reset(c.Now, c.Nodes)
 	c.seen = append(c.seen, make([]membership.ViewID, n-len(c.seen))...)
 }
 
-// pair returns the place of two nodes in a table of pairs.
+// pair returns the index of two processes in a table of pairs.
 func (c *Checker) pair(q, p *Process) int { return q.Index*len(c.Claims) + p.Index }
 
-// always lists the checks that do not rest on clocks.
-var always = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness",
+// withBrokenClocks lists the checks that hold although clocks leave ρ.
+var withBrokenClocks = []string{"M1", "M2", "M3", "codec", "forged", "mismatch", "liveness",
 	"invention", "duplicate", "FIFO", "id", "order", "atomicity", "strict", "EVS", "transition", "view", "outcome", "quorum", "memory", "borrowed"}
 
-// despite lists the checks that rest neither on clocks nor on boot ids.
-var despite = []string{"codec", "forged", "mismatch", "liveness"}
+// withClones lists the checks that hold although boot ids are used twice.
+var withClones = []string{"codec", "forged", "mismatch", "liveness"}
 
-// damaged lists the checks that hold although damaged packets count.
-var damaged = []string{"codec", "liveness"}
+// withDamage lists the checks that hold although damaged packets are accepted.
+var withDamage = []string{"codec", "liveness"}
 
 // Fail reports a promise that was broken at a process.
 func (c *Checker) Fail(check string, n *Process, format string, args ...any) {
@@ -150,8 +149,8 @@ func (c *Checker) Fail(check string, n *Process, format string, args ...any) {
 // FailAt reports a promise that was broken at a node. It ignores checks that rest on
 // clocks, boot ids or undamaged packets once these are known to be broken.
 func (c *Checker) FailAt(check string, id timed.NodeID, format string, args ...any) {
-	if c.Faults != nil || c.Broken && !slices.Contains(always, check) ||
-		c.Cloned && !slices.Contains(despite, check) || c.Damaged && !slices.Contains(damaged, check) {
+	if c.Faults != nil || c.Broken && !slices.Contains(withBrokenClocks, check) ||
+		c.Cloned && !slices.Contains(withClones, check) || c.Damaged && !slices.Contains(withDamage, check) {
 		return
 	}
 	c.Violated(check, id, fmt.Sprintf(format, args...))

@@ -7,8 +7,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Claims are what a process claims with its clock as the only witness. Instants are of
-// its hardware clock; the fields of type int64 are the same in true time.
+// Claims are the claims of a process, which knows only its own clock. Instants are readings
+// of that clock; fields of type int64 are the same in true time.
 type Claims struct {
 	Leading    bool
 	leads      int // of the incarnation
@@ -20,10 +20,10 @@ type Claims struct {
 	globalUntil int64
 	Stamps      *leader.QuorumStamp
 
-	LockedTo timed.Incarnation
-	LockEnd  timed.Instant
-	LockTill int64
-	handed   timed.Incarnation // may take the vote over
+	LockedTo  timed.Incarnation
+	LockEnd   timed.Instant
+	LockUntil int64
+	handed    timed.Incarnation // may take the vote over
 
 	View      *membership.View
 	valid     timed.Instant
@@ -48,31 +48,32 @@ func (c *Checker) Leads(i int) bool { return c.Now < c.Claims[i].LeadUntil }
 // Fresh reports whether the process with an index has an up-to-date view.
 func (c *Checker) Fresh(i int) bool { return c.Now < c.Claims[i].ViewUntil }
 
-// ageLead, ageLock and ageView compute when a claim ends in true time.
-func (cl *Claims) ageLead(n *Process) {
+// updateLeadUntil, updateLockUntil and updateViewUntil compute when a claim ends in true
+// time.
+func (cl *Claims) updateLeadUntil(n *Process) {
 	cl.LeadUntil = 0
 	if cl.Leading {
 		cl.LeadUntil = n.Clock.When(cl.expiration)
 	}
 }
 
-func (cl *Claims) ageLock(n *Process) {
-	cl.LockTill = 0
+func (cl *Claims) updateLockUntil(n *Process) {
+	cl.LockUntil = 0
 	if cl.LockedTo.Valid() {
-		cl.LockTill = n.Clock.When(cl.LockEnd)
+		cl.LockUntil = n.Clock.When(cl.LockEnd)
 	}
 }
 
-func (cl *Claims) ageView(n *Process) {
+func (cl *Claims) updateViewUntil(n *Process) {
 	cl.ViewUntil = 0
 	if cl.View != nil && cl.valid > 0 {
 		cl.ViewUntil = n.Clock.When(cl.valid)
 	}
 }
 
-// look takes another view of the node, or none. It notes members by their places, not
-// their ids: a rival shares its id.
-func (cl *Claims) look(c *Checker, v *membership.View) {
+// setView changes the view of the node, to nil for none. It records members by their places,
+// not their ids, which rivals share.
+func (cl *Claims) setView(c *Checker, v *membership.View) {
 	cl.View, cl.leader, cl.members = v, timed.Incarnation{}, timed.Set{}
 	if v == nil {
 		return

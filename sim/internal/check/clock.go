@@ -32,7 +32,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		c.Sometimes(situation.CameMinutesLate)
 	}
 	if c.cast != nil && verdict == datagram.Delivered && f.Packet.Has(wire.FrameBroadcast) {
-		c.cast.came(n, f.Packet.Broadcast)
+		c.cast.countArrival(n, f.Packet.Broadcast)
 	}
 	p := f.From
 	current := p.Up && p.Boot == f.Packet.Header.Boot
@@ -40,7 +40,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		c.Fail("accept", n, "accepts incarnation %v of node %d by a packet that was %v old", p.Boot, p.ID, time.Duration(f.Received-f.Sent))
 		return
 	}
-	c.cameAs(current, verdict, d.Fast)
+	c.countArrival(current, verdict, d.Fast)
 	c.digest.Mix(uint64(verdict)<<56 ^ uint64(d.Bound))
 	if verdict != datagram.Delivered && verdict != datagram.Accepted {
 		return
@@ -66,7 +66,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 		return
 	}
 	h := &c.heard[c.pair(n, p)]
-	c.cameInOrder(n, &h.order, f.Packet)
+	c.countOvertaken(n, &h.order, f.Packet)
 	if d.Fast {
 		h.direct = max(h.direct, f.Received)
 	}
@@ -81,8 +81,8 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 	}
 }
 
-// cameAs records the situations of a packet.
-func (c *Checker) cameAs(current bool, verdict datagram.Kind, fast bool) {
+// countArrival records the situations of a packet.
+func (c *Checker) countArrival(current bool, verdict datagram.Kind, fast bool) {
 	switch {
 	case !current:
 		c.Sometimes(situation.OldBootCame)
@@ -100,9 +100,9 @@ func (c *Checker) checkForged(n *Process, p *wire.Packet, verdict datagram.Kind)
 	}
 }
 
-// adopted records the timeline of a node. It is its own, or that of the leader that the
-// node supports. A vote for a request that came late may have ended already.
-func (c *Checker) adopted(n *Process, id clocksync.TimelineID) {
+// noteTimeline records and checks the timeline that a node adopts: its own, or that of the
+// leader that it supports. The vote may have ended already if the request came late.
+func (c *Checker) noteTimeline(n *Process, id clocksync.TimelineID) {
 	to, _ := n.Stack.Election().Locked(n.Clock.Show(c.Now))
 	if id.Leader != n.ID && to.Node != timed.NoNode && (to.Node != id.Leader || to.Boot != id.Boot) && !n.Upset {
 		c.Fail("timeline", n, "adopts %v, and supports %v", id, to)
@@ -113,7 +113,7 @@ func (c *Checker) adopted(n *Process, id clocksync.TimelineID) {
 	}
 	line, ok := n.Stack.Line()
 	if ok && line.Parent == id && line.Timeline.Leader == id.Leader && line.Timeline.Boot == id.Boot {
-		return // begun and left in one turn, for the time that its references give
+		return // begun and left in one turn, for the time of its references
 	}
 	if !ok || line.Timeline != id {
 		c.Fail("timeline", n, "adopts %v, which nobody has started", id)

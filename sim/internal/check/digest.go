@@ -5,10 +5,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Hash is a hash of the values that were mixed into it, in their order.
+// Hash is a hash of a sequence of values.
 type Hash uint64
 
-// Mix takes a value in.
+// Mix adds a value to the hash.
 func (h *Hash) Mix(x uint64) { *h = (*h ^ Hash(x)) * 1099511628211 }
 
 func (c *Checker) foldSet(s timed.Set) {
@@ -17,7 +17,7 @@ func (c *Checker) foldSet(s timed.Set) {
 	}
 }
 
-// foldLeases takes the claims of a process about its lead, its vote and its view in.
+// foldLeases adds the claims of a process about its lead, its vote and its view.
 func (c *Checker) foldLeases(cl *Claims) {
 	c.digest.Mix(uint64(cl.expiration))
 	c.foldSet(cl.Support)
@@ -33,8 +33,8 @@ func (c *Checker) foldReading(r *clocksync.Reading) {
 	c.digest.Mix(uint64(r.Time) ^ uint64(r.Deviation)<<20 ^ uint64(r.UTCBound)<<40 ^ uint64(r.Status))
 }
 
-// Digest returns a hash of everything that processes claimed so far, and of how often
-// each situation was reached. Two runs that differ in no packet can differ in it.
+// Digest returns a hash of all claims of processes so far, and of the counts of situations.
+// It may differ between runs with the same packets.
 func (c *Checker) Digest() uint64 {
 	d := c.digest
 	d.Mix(c.Counts.Views<<32 ^ c.Counts.Elections)

@@ -13,8 +13,8 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 	if c.Faults != nil {
 		c.Faults(n, e)
 	}
-	c.stirs(n, e)
-	c.whole(n, e)
+	c.checkCalmEvent(n, e)
+	c.checkNews(n, e)
 	switch e.Kind {
 	case stack.EventViewInstalled:
 		c.Counts.Views++
@@ -22,15 +22,15 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 	case stack.EventElected:
 		c.Counts.Elections++
 		c.LeadChanges++
-		c.turns(n, &c.Claims[n.Index].told, true)
+		c.checkAlternates(n, &c.Claims[n.Index].told, true)
 		if c.Claims[n.Index].leads++; c.Claims[n.Index].leads == mostLeads {
 			c.Sometimes(situation.LedOften)
 		}
 		c.Live.changed()
 	case stack.EventLeadLost:
 		c.LeadChanges++
-		c.turns(n, &c.Claims[n.Index].told, false)
-		c.lost(n, e.Lost)
+		c.checkAlternates(n, &c.Claims[n.Index].told, false)
+		c.leadLost(n, e.Lost)
 		c.Live.changed()
 	case stack.EventViewStale, stack.EventViewFresh:
 		c.leaseEvent(n, e)
@@ -52,7 +52,7 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 		c.utcEvent(n, e)
 	case stack.EventGlobalElected, stack.EventGlobalLost:
 		c.Live.changed()
-		c.turns(n, &c.Claims[n.Index].toldGlobal, e.Kind == stack.EventGlobalElected)
+		c.checkAlternates(n, &c.Claims[n.Index].toldGlobal, e.Kind == stack.EventGlobalElected)
 		c.checkStable(n, e)
 	case stack.EventVerified:
 		c.verified(n, e)
@@ -70,7 +70,7 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 // leaseEvent handles the beginning or the end of the lease of a view.
 func (c *Checker) leaseEvent(n *Process, e *stack.Event) {
 	cl := &c.Claims[n.Index]
-	c.turns(n, &cl.toldFresh, e.Kind == stack.EventViewFresh)
+	c.checkAlternates(n, &cl.toldFresh, e.Kind == stack.EventViewFresh)
 	switch {
 	case e.Kind == stack.EventViewStale:
 		c.Stale++
@@ -82,18 +82,18 @@ func (c *Checker) leaseEvent(n *Process, e *stack.Event) {
 	}
 }
 
-// turns demands that the events about the beginning and the end of leads, and of the leases
-// of views, come in turns.
-func (c *Checker) turns(n *Process, told *bool, begins bool) {
+// checkAlternates demands that the events about the beginning and the end of a lead, or of
+// the lease of a view, alternate.
+func (c *Checker) checkAlternates(n *Process, told *bool, begins bool) {
 	if *told == begins {
 		c.Fail("readers", n, "says twice that a lead or the lease of a view begins: %v", begins)
 	}
 	*told = begins
 }
 
-// EndsTold demands that an incarnation that has ended by itself has told the ends of all that
-// it has told the beginning of.
-func (c *Checker) EndsTold(n *Process) {
+// CheckEnded demands that an incarnation that ended by itself reported the end of every lead
+// and lease whose beginning it reported.
+func (c *Checker) CheckEnded(n *Process) {
 	if cl := &c.Claims[n.Index]; cl.told || cl.toldGlobal || cl.toldFresh {
 		c.Fail("readers", n, "ends, and has not told the end of its lead (%v, globally %v) or of the lease of its view (%v)", cl.told, cl.toldGlobal, cl.toldFresh)
 	}
@@ -104,18 +104,18 @@ func (c *Checker) clockEvent(n *Process, e *stack.Event) {
 	switch e.Kind {
 	case stack.EventClockAdopted:
 		c.Sometimes(situation.ClockAdopted)
-		c.adopted(n, e.Timeline)
+		c.noteTimeline(n, e.Timeline)
 	case stack.EventClockStepped:
 		c.Sometimes(situation.ClockStepped)
-		c.adopted(n, e.Timeline)
+		c.noteTimeline(n, e.Timeline)
 	case stack.EventClockFault:
 		c.Sometimes(situation.ClockFaulty)
 		c.Fail("clock", n, "blames the clock of node %d (bound %v) although all clocks keep ρ", e.Peer, e.Bound)
 	}
 }
 
-// lost counts the situations at the end of a lead.
-func (c *Checker) lost(n *Process, why leader.Reason) {
+// leadLost counts situations at the end of a lead.
+func (c *Checker) leadLost(n *Process, why leader.Reason) {
 	switch why {
 	case leader.LeaseExpired:
 		c.Expired++

@@ -10,10 +10,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// lookGlobal checks a node's claim to lead globally after a turn. No other node leads
-// globally, a quorum is bound to the leader for as long, and its quorum timestamp is later
-// than all earlier ones.
-func (c *Checker) lookGlobal(n *Process, now timed.Instant) {
+// checkGlobal checks a node's claim to lead globally after a turn: no other node leads
+// globally, a quorum is bound to the leader until its lead ends, and its quorum timestamp is
+// later than all earlier ones.
+func (c *Checker) checkGlobal(n *Process, now timed.Instant) {
 	cl, el := &c.Claims[n.Index], n.Stack.Election()
 	end, leads := el.LeadingGlobally()
 	if !leads {
@@ -26,7 +26,7 @@ func (c *Checker) lookGlobal(n *Process, now timed.Instant) {
 	fresh := stamps != cl.Stamps
 	cl.GlobalEnd, cl.Stamps = end, stamps
 	c.digest.Mix(uint64(end))
-	cl.ageGlobal(n)
+	cl.updateGlobalUntil(n)
 	if !c.LeadsGlobally(n.Index) {
 		return
 	}
@@ -64,11 +64,11 @@ func (c *Checker) checkUnique(n *Process) {
 	}
 }
 
-// oneVoter reports whether two rounds count on the vote of one process: any two
-// quorums do, but where an id is used twice its processes vote on their own.
+// oneVoter reports whether two rounds have the vote of one process, as any two quorums have.
+// If an id is used twice, its processes vote independently.
 func (c *Checker) oneVoter(a, b *leader.QuorumStamp) bool {
 	if a == nil || b == nil || c.Change != nil {
-		return true // of two epochs one must be over, and none has rivals
+		return true // with epochs there are no rivals, and one of two epochs must be over
 	}
 	for _, s := range a.Stamps {
 		for _, t := range b.Stamps {
@@ -80,22 +80,22 @@ func (c *Checker) oneVoter(a, b *leader.QuorumStamp) bool {
 	return false
 }
 
-// checkBound demands that a voter that still is the incarnation that voted is
-// bound to the global leader for as long as it leads.
+// checkBound demands that a voter, while it is still the same incarnation, is bound to the
+// global leader until the lead ends.
 func (c *Checker) checkBound(p *Process, s *leader.Stamp) {
 	for i, q := range c.processes {
 		if q.ID != s.Node || q.Boot != s.Boot || !q.Up {
 			continue
 		}
 		lock := &c.Claims[i]
-		if lock.LockedTo != (timed.Incarnation{Node: p.ID, Boot: p.Boot}) || lock.LockTill < c.Claims[p.Index].globalUntil {
+		if lock.LockedTo != (timed.Incarnation{Node: p.ID, Boot: p.Boot}) || lock.LockUntil < c.Claims[p.Index].globalUntil {
 			c.Fail("Uniqueness", q, "%s, but node %d leads globally with its vote for %v",
 				c.binding(lock), p.ID, time.Duration(c.Claims[p.Index].globalUntil-c.Now))
 		}
 	}
 }
 
-// checkFreed holds a changed vote against the global leaders that count on it.
+// checkFreed checks a changed vote against the global leaders that count on it.
 func (c *Checker) checkFreed(q *Process) {
 	for i, p := range c.processes {
 		if !c.LeadsGlobally(i) || c.Claims[i].Stamps == nil {
@@ -114,12 +114,12 @@ type globalLeads struct {
 	system  quorum.System
 	counts  bool // starts are counted, as with a state directory
 	answers map[answerKey]*answerGiven
-	relied  []reliance               // assurances that hold still
+	relied  []reliance               // assurances that still hold
 	stamped [timed.MaxNodes + 1]mark // the latest stamp of each voter behind a global lease
 }
 
-// checkGlobal makes the Checker check global leadership. With starts, the starts of
-// nodes are counted, as with a state directory.
+// FollowGlobal makes the Checker check global leadership. starts means that nodes count their
+// starts, as with a state directory.
 func (c *Checker) FollowGlobal(system quorum.System, starts bool) {
 	c.global = &globalLeads{system: system, counts: starts, answers: map[answerKey]*answerGiven{}}
 }
@@ -131,8 +131,8 @@ type mark struct {
 	epoch uint64
 }
 
-// checkStamps demands that a new quorum timestamp is of a quorum, and that each
-// of its voters says that it is later than the ones before.
+// checkStamps demands that a new quorum timestamp has the stamps of a quorum, and that the
+// stamp of each voter is later than the voter's earlier ones.
 func (c *Checker) checkStamps(n *Process, q *leader.QuorumStamp) {
 	g := c.global
 	var voters timed.Set
@@ -185,8 +185,8 @@ func (c *Checker) checkStable(n *Process, e *stack.Event) {
 	}
 }
 
-// ageGlobal computes when a claim to lead globally ends in true time.
-func (cl *Claims) ageGlobal(n *Process) {
+// updateGlobalUntil computes when a claim to lead globally ends in true time.
+func (cl *Claims) updateGlobalUntil(n *Process) {
 	cl.globalUntil = 0
 	if cl.GlobalEnd > 0 {
 		cl.globalUntil = n.Clock.When(cl.GlobalEnd)
@@ -195,8 +195,8 @@ func (cl *Claims) ageGlobal(n *Process) {
 
 func (c *Checker) LeadsGlobally(i int) bool { return c.Now < c.Claims[i].globalUntil }
 
-// globalAsDue reports whether a block that is led by node i has a global leader
-// exactly if it holds a quorum.
+// globalAsDue reports whether node i, the leader of a block, leads globally if and only if
+// the block is a quorum.
 func (c *Checker) globalAsDue(i int, block timed.Set) bool {
 	g := c.global
 	if c.Change != nil {

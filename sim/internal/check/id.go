@@ -5,8 +5,8 @@ import (
 	"github.com/failaware/failaware/sim/situation"
 )
 
-// duplicate checks that the id of a node that stops for it is used twice. The node stays
-// down until the world heals.
+// duplicate checks that the id of a node that stops because its id is used twice really is.
+// The node stays down until the world heals.
 func (c *Checker) duplicate(n *Process) {
 	if !c.UsedTwice(n.ID) {
 		c.Fail("id", n, "thinks that its id is used twice")
@@ -16,7 +16,7 @@ func (c *Checker) duplicate(n *Process) {
 	c.Quit = n
 }
 
-// twins checks that an incarnation which a node takes for two processes is two.
+// twins checks that an incarnation that a node takes for two processes was cloned.
 func (c *Checker) twins(n *Process, e *stack.Event) {
 	if !c.Cloned {
 		c.Fail("id", n, "takes node %d for two processes", e.Peer)
@@ -30,7 +30,7 @@ func (c *Checker) twins(n *Process, e *stack.Event) {
 // two processes.
 func (c *Checker) sound() bool { return !c.Broken && !c.Damaged && !c.Cloned && c.Faults == nil }
 
-// inconsistent takes an invariant that a node finds broken: a violation in a sound world.
+// inconsistent handles an invariant that a node finds broken: a violation in a sound world.
 func (c *Checker) inconsistent(n *Process, invariant string) {
 	if c.sound() {
 		c.Fail("invariant", n, "finds its state broken: %s", invariant)

@@ -8,9 +8,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// checkLead holds a lease, just won or renewed, against the rest of the world:
-// SO, LS, one leader for each logical partition, and that every vote behind the
-// lease outlasts it.
+// checkLead checks a lease, just won or renewed, against the rest of the world: SO, LS, one
+// leader for each logical partition, and that every vote behind the lease outlasts it.
 func (c *Checker) checkLead(p *Process) {
 	if !c.Leads(p.Index) {
 		return
@@ -45,9 +44,9 @@ func (c *Checker) checkLead(p *Process) {
 	}
 }
 
-// sameVoter reports whether two leaders count on one vote. A voter that has restarted
-// between them is one voter, because of its waiting time. The processes of an id that is
-// used twice vote on their own.
+// sameVoter reports whether two leaders count on the vote of one of the nodes. A voter that
+// restarted in between counts as the same, because it waits before it votes again. The
+// processes of an id that is used twice vote independently.
 func (c *Checker) sameVoter(ids timed.Set, p, q *Process) bool {
 	for id := range ids.All() {
 		v, _ := p.Stack.Election().Vote(id)
@@ -69,7 +68,7 @@ func (c *Checker) UsedTwice(id timed.NodeID) bool {
 	return false
 }
 
-// checkLock holds a changed vote against every lease and view that counts on it.
+// checkLock checks a changed vote against every lease and view that counts on it.
 func (c *Checker) checkLock(q *Process) {
 	for i, p := range c.processes {
 		if i != q.Index && c.Leads(i) && c.Claims[i].Support.Has(q.ID) {
@@ -81,34 +80,34 @@ func (c *Checker) checkLock(q *Process) {
 	}
 }
 
-// checkMove demands that a vote given to another process is bound until its time
-// or a release, or goes where its owner has handed it: no single turn can both see a
-// release and vote for a third one.
+// checkMove demands that a vote given to another process stays with it until its time or a
+// release, or moves to the process that it was handed to. No single turn can both see a
+// release and vote for a third process.
 func (c *Checker) checkMove(q *Process, to timed.Incarnation) {
 	cl := &c.Claims[q.Index]
 	self := timed.Incarnation{Node: q.ID, Boot: q.Boot}
-	if old := cl.LockedTo; old.Valid() && old != self && to.Valid() && to != old && to != self && to != cl.handed && c.Now < cl.LockTill {
-		c.Fail("SO", q, "moves its vote from %v to %v %v before it is free", old, to, time.Duration(cl.LockTill-c.Now))
+	if old := cl.LockedTo; old.Valid() && old != self && to.Valid() && to != old && to != self && to != cl.handed && c.Now < cl.LockUntil {
+		c.Fail("SO", q, "moves its vote from %v to %v %v before it is free", old, to, time.Duration(cl.LockUntil-c.Now))
 	}
 }
 
-// checkVote demands that q, if it still is the incarnation that voted, is
-// locked to the leader p for at least as long as p leads.
+// checkVote demands that q, if it is still the incarnation that voted, is locked to the
+// leader p for at least as long as p leads.
 func (c *Checker) checkVote(q, p *Process) {
 	v, ok := p.Stack.Election().Vote(q.ID)
 	if !ok || !q.Up || q.Boot != v.Boot {
 		return
 	}
 	lock, lead := &c.Claims[q.Index], &c.Claims[p.Index]
-	if lock.LockedTo != (timed.Incarnation{Node: p.ID, Boot: p.Boot}) || lock.LockTill < lead.LeadUntil {
+	if lock.LockedTo != (timed.Incarnation{Node: p.ID, Boot: p.Boot}) || lock.LockUntil < lead.LeadUntil {
 		c.Fail("SO", q, "%s, but node %d leads with its vote for %v", c.binding(lock), p.ID, time.Duration(lead.LeadUntil-c.Now))
 	}
 }
 
 // binding describes the binding of a vote.
 func (c *Checker) binding(cl *Claims) string {
-	if !cl.LockedTo.Valid() || cl.LockTill <= c.Now {
+	if !cl.LockedTo.Valid() || cl.LockUntil <= c.Now {
 		return "its vote is free"
 	}
-	return fmt.Sprintf("its vote is bound to %v for %v", cl.LockedTo, time.Duration(cl.LockTill-c.Now))
+	return fmt.Sprintf("its vote is bound to %v for %v", cl.LockedTo, time.Duration(cl.LockUntil-c.Now))
 }

@@ -8,36 +8,36 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A still world that loses one packet stays calm but for what the packet said, which comes
-// again. The bounds of that are far below those of a world that has healed.
+// A still world that loses one packet stays calm, except that the contents of the packet must
+// be repeated. The bounds of that are far below those of a world that has healed.
 
-// mending is what follows the loss of a packet in a still world.
+// mending is the state after the loss of a packet in a still world.
 type mending struct {
 	lost  int64 // when the latest packet was lost
-	until int64 // when everything is as before at the latest
+	until int64 // the latest time at which the loss has effects
 
-	// The round that misses a reply because of it.
+	// The round that misses a reply because of the loss.
 	leader  timed.Incarnation
 	request timed.Instant // its number; 0: the next round has begun, or no reply is missing
-	again   int64         // when the next round begins at the latest
+	again   int64         // the latest time at which the next round begins
 
-	early int // rounds that began early because of it
+	early int // rounds that began early because of the loss
 }
 
 // mendTime returns the true time after which the loss of one packet in a still world has no
-// effect any more. A round that misses a reply ends by its alarm, and the next one begins at
-// once, which may take as long. The request after that is on schedule again, and renews
-// what the lost packet would have renewed.
+// effect any more. A round that misses a reply ends at its alarm. The next round begins at
+// once, and may take as long. The request after that is on schedule again, and renews
+// everything that the lost packet would have renewed.
 func mendTime(t *timed.Timing) time.Duration {
 	round, period := t.MaxDrift.Upper(t.RoundTime()), t.MaxDrift.Upper(t.Period())
 	return 2*round + period + 4*t.SchedulingDelay + t.OneWayTimeout
 }
 
-// changeTime returns the true time after which all nodes hold one view although a packet was
-// lost, if a group at rest has lost or got nodes, or its leader has resigned. A peer that is gone
-// is missed, or votes that nobody gives back run out. After a period the request comes
-// that gets all votes, then the proposal, and then the commit. With rejoin, a node has started:
-// it is ready first, and then heard.
+// changeTime returns the true time within which all nodes hold one view after a group at rest
+// has lost or gained nodes, or its leader has resigned, although a packet was lost. First a
+// peer is missed, or votes that were not released expire. After a period the request follows
+// that gets all votes, then the proposal, and then the commit. rejoin means that a node has
+// started, which must become ready and then be heard.
 func changeTime(t *timed.Timing, b *timed.Bounds, rejoin bool) time.Duration {
 	up, hop := t.MaxDrift.Upper, t.OneWayTimeout+t.SchedulingDelay
 	d := max(b.Notice, up(t.MaxDrift.Wait(t.MaxLockTime))+t.SchedulingDelay) + up(t.Period()) + t.SchedulingDelay + 6*hop + mendTime(t)
@@ -47,26 +47,26 @@ func changeTime(t *timed.Timing, b *timed.Bounds, rejoin bool) time.Duration {
 	return d
 }
 
-// Loses notes that a packet was lost on its way in a world that loses single packets.
-func (c *Checker) Loses(p *wire.Packet) {
+// NoteLoss records the loss of a packet in a world that loses single packets.
+func (c *Checker) NoteLoss(p *wire.Packet) {
 	l := &c.Live
 	l.mend = mending{lost: c.Now, until: c.Now + int64(mendTime(&c.Timing))}
 	l.dirty = true
 	if c.cast != nil {
-		c.cast.Live.loses()
+		c.cast.Live.noteLoss()
 	}
 	switch h := &p.Header; {
 	case p.Has(wire.FrameRequest):
-		l.misses(timed.Incarnation{Node: h.Source, Boot: h.Boot}, p.Request.Number, h.Destination)
+		l.noteMissedReply(timed.Incarnation{Node: h.Source, Boot: h.Boot}, p.Request.Number, h.Destination)
 	case p.Has(wire.FrameReply) && p.Reply.Support:
-		l.misses(c.processes[h.Destination-1].Incarnation(), p.Reply.Number, h.Source)
+		l.noteMissedReply(c.processes[h.Destination-1].Incarnation(), p.Reply.Number, h.Source)
 	case p.Has(wire.FrameCollated):
-		l.misses(p.Collated.Leader, p.Collated.Number, p.Collated.Replies[0].Voter.Node)
+		l.noteMissedReply(p.Collated.Leader, p.Collated.Number, p.Collated.Replies[0].Voter.Node)
 	}
 }
 
-// misses notes that a leader misses the reply of a voter to its latest request.
-func (l *liveness) misses(leader timed.Incarnation, number timed.Instant, voter timed.NodeID) {
+// noteMissedReply records that a leader misses the reply of a voter to its latest request.
+func (l *liveness) noteMissedReply(leader timed.Incarnation, number timed.Instant, voter timed.NodeID) {
 	c := l.c
 	n := c.processes[leader.Node-1]
 	if !n.Up || n.Boot != leader.Boot || !c.Leads(n.Index) || c.paces[n.Index].request != number {
@@ -82,9 +82,9 @@ func (l *liveness) misses(leader timed.Incarnation, number timed.Instant, voter 
 // mends reports whether the loss of a packet may have effects now.
 func (l *liveness) mends() bool { return l.c.Now <= l.mend.until }
 
-// asks notes that a process asks for votes, some time after its last request. A round that
-// misses a reply ends at its alarm, and is the only one that another follows at once.
-func (l *liveness) asks(n *Process, gap, least time.Duration) {
+// noteRequest checks a request for votes, which follows the last one after gap. Only a round
+// that misses a reply, and so ends at its alarm, is followed by another one at once.
+func (l *liveness) noteRequest(n *Process, gap, least time.Duration) {
 	m, c := &l.mend, l.c
 	if m.request != 0 && m.leader == n.Incarnation() {
 		if m.request = 0; l.stable && c.Now > m.again {
@@ -99,9 +99,9 @@ func (l *liveness) asks(n *Process, gap, least time.Duration) {
 	}
 }
 
-// disturbs demands that the loss of one packet makes no news, but that a view may be stale
-// for less than a round.
-func (c *Checker) disturbs(n *Process, e *stack.Event) {
+// checkMendingEvent demands that the loss of one packet causes no events, except that a view
+// may be stale for less than a round.
+func (c *Checker) checkMendingEvent(n *Process, e *stack.Event) {
 	x := &c.paces[n.Index]
 	switch e.Kind {
 	case stack.EventViewStale:

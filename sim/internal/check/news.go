@@ -7,9 +7,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// whole demands that an event says all that its kind promises: people act on the peer, the
+// checkNews demands that an event says all that its kind promises: people act on the peer, the
 // reason, and the view that it names.
-func (c *Checker) whole(n *Process, e *stack.Event) {
+func (c *Checker) checkNews(n *Process, e *stack.Event) {
 	lacks := func(missing bool, what string) {
 		if missing {
 			c.Fail("news", n, "reports %q without %s: %+v", e, what, *e)

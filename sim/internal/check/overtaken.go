@@ -9,19 +9,19 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// order is what a process has heard of the latest packets of a peer, by their stamps.
+// order has the stamps of the latest packets that a process has heard from a peer.
 type order struct {
 	newest    timed.Instant
 	requested timed.Instant // number of the latest request
-	resigned  timed.Instant // stamp of the latest packet that gave a view up
+	resigned  timed.Instant // stamp of the latest packet with a resignation
 }
 
 // mostLeads is how often an incarnation leads before that is a situation of its own.
 const mostLeads = 8
 
-// cameInOrder counts the packets of a peer that others have overtaken, or that have equal
-// stamps.
-func (c *Checker) cameInOrder(n *Process, o *order, p *wire.Packet) {
+// countOvertaken counts packets of a peer that later ones have overtaken, or that have the
+// stamp of an earlier one.
+func (c *Checker) countOvertaken(n *Process, o *order, p *wire.Packet) {
 	stamp := p.Header.Stamp
 	if p.Has(wire.FrameResign) {
 		if v := c.views[p.Resign]; v != nil && v.Has(n.Incarnation()) && c.seen[n.Index].Sequence < p.Resign.Sequence {
@@ -53,9 +53,9 @@ func (c *Checker) cameInOrder(n *Process, o *order, p *wire.Packet) {
 	o.newest = timed.Later(o.newest, stamp)
 }
 
-// Left demands that nobody counts on a view of a process that has left: it says that
-// nothing binds others to it.
-func (c *Checker) Left(n *Process) {
+// CheckLeft demands that no node counts on a view of a process that has left, which says that
+// no node is bound to it.
+func (c *Checker) CheckLeft(n *Process) {
 	c.Sometimes(situation.LeaderLeft)
 	for i, q := range c.processes {
 		if cl := &c.Claims[i]; i != n.Index && c.Fresh(i) && cl.leader == n.Incarnation() {

@@ -10,9 +10,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Process is a process of a world, as true time sees it.
+// Process is a process of a world.
 type Process struct {
-	Index int // its place in the world: that of its id or, for a rival, a later one
+	Index int // ID-1 or, for a rival, a later index
 	ID    timed.NodeID
 	Boot  timed.BootID
 	Clock *hardware.Clock // of the machine; a reboot gives it a new one
@@ -38,7 +38,7 @@ func (c *Checker) Crashed(n *Process) {
 			c.Sometimes(situation.LeaderCrashedProposing)
 		}
 	}
-	*cl = Claims{bound: cl.LockTill}
+	*cl = Claims{bound: cl.LockUntil}
 	c.readers[n.Index].any = false
 	if c.cast != nil {
 		c.cast.crashed(n)
@@ -62,19 +62,19 @@ func (c *Checker) Started(n *Process) {
 	c.onLine[n.Index] = nil
 	c.seen[n.Index] = membership.ViewID{}
 	c.readers[n.Index].any = false
-	c.paces[n.Index].begins(c.Now, c.Nodes)
-	c.astray[n.Index] = astray{}
+	c.paces[n.Index].reset(c.Now, c.Nodes)
+	c.clockErrors[n.Index] = clockError{}
 	c.Live.changed()
 }
 
-// Rebent records a change of the rate of a process's clock.
-func (c *Checker) Rebent(n *Process) {
+// ClockBent records a change of the rate of a process's clock.
+func (c *Checker) ClockBent(n *Process) {
 	if n.Up {
 		c.Live.Account(c.Now)
 		cl := &c.Claims[n.Index]
-		cl.ageLead(n)
-		cl.ageGlobal(n)
-		cl.ageLock(n)
-		cl.ageView(n)
+		cl.updateLeadUntil(n)
+		cl.updateGlobalUntil(n)
+		cl.updateLockUntil(n)
+		cl.updateViewUntil(n)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// reader is what the callers of a process see: the snapshot that its loop has published
-// after its last turn, and their own readings of the clock.
+// reader has the state that the callers of a process see: the snapshot that its loop
+// published after its last turn. They read the clock themselves.
 type reader struct {
 	published stack.Snapshot
 	any       bool // something was published in the present incarnation
@@ -19,9 +19,9 @@ type lease struct{ local, global int64 }
 
 func (c *Checker) leaseOf(i int) lease { return lease{c.Claims[i].LeadUntil, c.Claims[i].globalUntil} }
 
-// publish takes the snapshot after a turn, and reads the answers of the process and of
-// one other: over time, all are read between their turns too. before is when the leads
-// of the process ended before the turn.
+// publish takes the snapshot after a turn, and checks the answers of the process and of one
+// other process, so that over time all are also checked between their turns. before is when
+// the leads of the process ended before the turn.
 func (c *Checker) publish(n *Process, now timed.Instant, before lease) {
 	r := &c.readers[n.Index]
 	next := n.Stack.Snapshot(now)
@@ -33,17 +33,17 @@ func (c *Checker) publish(n *Process, now timed.Instant, before lease) {
 	}
 	r.published, r.any = next, true
 	c.read(n)
-	if c.looked++; c.looked >= len(c.processes) {
-		c.looked = 0
+	if c.lastRead++; c.lastRead >= len(c.processes) {
+		c.lastRead = 0
 	}
-	if other := c.processes[c.looked]; other != n {
+	if other := c.processes[c.lastRead]; other != n {
 		c.read(other)
 		c.readClock(other)
 	}
 }
 
-// checkPhases demands that a lead counts as one lead exactly if it was not interrupted:
-// contexts last as long as that.
+// checkPhases demands that two snapshots count as one lead if and only if the lead was not
+// interrupted, because contexts last as long as a lead.
 func (c *Checker) checkPhases(n *Process, last, next *stack.Snapshot, now timed.Instant, before lease) {
 	if l := next.Lead(now); l.Leads && next.Continues(now, last) != (c.Now < before.local) {
 		c.Fail("readers", n, "counts a lead as the one of before: %v, whose lease ended in %v", next.Continues(now, last), time.Duration(before.local-c.Now))
@@ -54,7 +54,7 @@ func (c *Checker) checkPhases(n *Process, last, next *stack.Snapshot, now timed.
 	}
 }
 
-// read holds the answers that callers of a process get now against the truth.
+// read checks the answers that callers of a process get now.
 func (c *Checker) read(p *Process) {
 	r := &c.readers[p.Index]
 	if !p.Up || p.Upset || !r.any {
@@ -74,24 +74,23 @@ func (c *Checker) read(p *Process) {
 	}
 }
 
-// readLead holds the answer about the leader against the truth, now and at the end of what
-// it promises.
+// readLead checks the answer about the leader, now and at the end of its promise.
 func (c *Checker) readLead(p *Process, s *stack.Snapshot, now timed.Instant) {
 	cl, l := &c.Claims[p.Index], s.Lead(now)
 	self := timed.Incarnation{Node: p.ID, Boot: p.Boot}
 	leads := c.Leads(p.Index)
-	follows := !leads && cl.LockedTo.Valid() && cl.LockedTo != self && c.Now < cl.LockTill
+	follows := !leads && cl.LockedTo.Valid() && cl.LockedTo != self && c.Now < cl.LockUntil
 	switch {
 	case l.Leads != leads || l.Leads && (l.Leader != self || l.Support != cl.Support || p.Clock.When(l.Until) != cl.LeadUntil):
 		c.Fail("readers", p, "says that it leads: %v, with %v, but leads %v with %v", l.Leads, l.Support, leads, cl.Support)
-	case l.UpToDate != (leads || follows) || follows && (l.Leader != cl.LockedTo || p.Clock.When(l.Until) != cl.LockTill):
-		c.Fail("readers", p, "says that it follows %v: %v, but is bound to %v for %v more", l.Leader, l.UpToDate, cl.LockedTo, time.Duration(cl.LockTill-c.Now))
+	case l.UpToDate != (leads || follows) || follows && (l.Leader != cl.LockedTo || p.Clock.When(l.Until) != cl.LockUntil):
+		c.Fail("readers", p, "says that it follows %v: %v, but is bound to %v for %v more", l.Leader, l.UpToDate, cl.LockedTo, time.Duration(cl.LockUntil-c.Now))
 	case l.UpToDate && (s.Lead(l.Until-1) != l || s.Lead(l.Until) == l):
 		c.Fail("readers", p, "has another answer before the end of the promise, or the same after it")
 	}
 }
 
-// readClock holds the reading that callers of a process get now against the truth.
+// readClock checks the reading of group time that callers of a process get now.
 func (c *Checker) readClock(p *Process) {
 	r := &c.readers[p.Index]
 	if !p.Up || !r.any {
@@ -103,8 +102,9 @@ func (c *Checker) readClock(p *Process) {
 	}
 }
 
-// Holds notes that a process promises its callers that no other node leads.
-func (c *Checker) Holds(p *Process, local, global timed.Instant) {
+// NoteHold records and checks the promise of a process to its callers that no other node
+// leads.
+func (c *Checker) NoteHold(p *Process, local, global timed.Instant) {
 	if local == 0 {
 		return
 	}

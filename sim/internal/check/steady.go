@@ -6,27 +6,27 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// astray is how far a process's clock was from the one that it follows when the world became
+// clockError is how far a process's group time was from the truth when the world became
 // calm.
-type astray struct {
+type clockError struct {
 	since int64 // true time; 0: it follows none, or the world is not calm
 	line  clocksync.TimelineID
 	by    int64
 }
 
-// checkSteady demands of a clock in a calm world, which is off by diff, that it knows and that
-// it gets better. Without references all lines are straight.
+// checkSteady demands that a clock in a calm world, which is off by diff, claims a deviation
+// close to its error, and that the error shrinks. Without references all lines are straight.
 //
-// The leader's line comes in each period with a packet whose delay is known to that of two
-// timely ones, so that the interval that holds group time is not wider than that and the
-// drift until the next line. The deviation is at most half of this width and the way to
-// the interval's middle, which the error falls short of by half of it. A clock that is
-// off by more than half of it moves to the middle as fast as it may slew, less the drift of
-// both clocks.
+// The leader's line comes once in each period, in a packet whose delay is known to within the
+// delays of two timely packets. So the interval that contains group time is at most as wide as
+// that and the drift until the next line. The deviation is at most half of this width, plus
+// the distance to the middle of the interval; the error is at least that distance less half of
+// the width. A clock that is off by more than half of the width moves to the middle as fast as
+// it may slew, less the drift of both clocks.
 func (c *Checker) checkSteady(n *Process, r *clocksync.Reading, diff int64) {
-	a, t := &c.astray[n.Index], &c.Timing
+	a, t := &c.clockErrors[n.Index], &c.Timing
 	if !c.Live.calm() || c.Servers != nil || r.Timeline.Leader == n.ID {
-		*a = astray{}
+		*a = clockError{}
 		return
 	}
 	wide := int64(t.LeastFast()-t.MinDelay+t.MaxDrift.Slack(t.Period()+t.SchedulingDelay+2*t.OneWayTimeout, 4)) + c.grain
@@ -36,7 +36,7 @@ func (c *Checker) checkSteady(n *Process, r *clocksync.Reading, diff int64) {
 			time.Duration(diff), r.Deviation, c.stillFor(), time.Duration(wide))
 	}
 	if a.since == 0 || a.line != r.Timeline {
-		*a = astray{c.Now, r.Timeline, diff}
+		*a = clockError{c.Now, r.Timeline, diff}
 	}
 	slew, rho := float64(clocksync.DefaultMaxSlew)/1e9, float64(t.MaxDrift)/1e9
 	gain := (1+slew)*(1-rho) - (1 + rho) // of a slow clock that follows a fast one

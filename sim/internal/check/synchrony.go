@@ -6,10 +6,9 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// endClocks demands that all nodes of a block that has been still follow the clock of
-// their leader when the period ends. A difference that is slewed may be as large as
-// the least that is stepped; the offset is known to the delay of a fast message, either
-// way.
+// endClocks demands that all nodes of a block follow the clock of their leader when a still
+// period ends. A difference below the step threshold may still be slewed, and the offset is
+// known to within the delays of two fast messages.
 func (l *liveness) endClocks() {
 	c := l.c
 	if 2*int64(c.Timing.MaxDrift) > clocksync.DefaultMaxSlew {

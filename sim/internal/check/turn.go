@@ -11,8 +11,8 @@ func (c *Checker) Turn(n *Process, now timed.Instant) {
 	cl := &c.Claims[n.Index]
 	before := c.leaseOf(n.Index)
 	el, mb := n.Stack.Election(), n.Stack.Membership()
-	// Bring all claims of the node up to date before checking any: a turn may end one
-	// and begin another.
+	// Update all claims of the node before checking any: a turn may end one and begin
+	// another.
 	expiration, leading := el.Leading()
 	support, view, valid := el.Support(), mb.View(), mb.ValidUntil()
 	to, until := el.Locked(now)
@@ -27,18 +27,18 @@ func (c *Checker) Turn(n *Process, now timed.Instant) {
 		c.Live.Account(c.Now) // for the time in which the old claims held
 		if lead {
 			cl.Leading, cl.expiration, cl.Support = leading, expiration, support
-			cl.ageLead(n)
+			cl.updateLeadUntil(n)
 		}
 		if lock {
 			cl.LockedTo, cl.LockEnd = to, until
-			cl.ageLock(n)
+			cl.updateLockUntil(n)
 		}
 		if fresh {
 			if view != cl.View {
-				cl.look(c, view)
+				cl.setView(c, view)
 			}
 			cl.valid = valid
-			cl.ageView(n)
+			cl.updateViewUntil(n)
 		}
 		c.foldLeases(cl)
 	}
@@ -58,14 +58,14 @@ func (c *Checker) Turn(n *Process, now timed.Instant) {
 		c.turnGlobal(n, now, lock, lead)
 	}
 	if p := mb.Proposal(); p != cl.proposal {
-		c.proposed(n, p, now)
+		c.noteProposal(n, p, now)
 	}
 	c.endTurn(n, now, before)
 }
 
 // turnGlobal checks what a turn changes for global leaders.
 func (c *Checker) turnGlobal(n *Process, now timed.Instant, lock, lead bool) {
-	c.lookGlobal(n, now)
+	c.checkGlobal(n, now)
 	if lock {
 		c.checkFreed(n)
 	}
@@ -86,8 +86,8 @@ func (c *Checker) endTurn(n *Process, now timed.Instant, before lease) {
 	c.Live.Observe(c.Now)
 }
 
-// proposed takes another proposal of a leader, or none.
-func (c *Checker) proposed(n *Process, p *membership.View, now timed.Instant) {
+// noteProposal records and checks a change of a leader's proposal, to nil for none.
+func (c *Checker) noteProposal(n *Process, p *membership.View, now timed.Instant) {
 	cl := &c.Claims[n.Index]
 	before := cl.proposal
 	cl.proposal = p

@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// checkUTC checks the claims of a reading about UTC: always the meaning of the status, and
-// the bound if too few servers lie to deceive the group.
+// checkUTC checks the claims of a reading about UTC: always the status, and the bound if the
+// falsetickers are too few to deceive the group.
 func (c *Checker) checkUTC(n *Process, r *clocksync.Reading) {
 	if r.Status == clocksync.External {
 		c.Sometimes(situation.UTCExternal)
@@ -27,11 +27,10 @@ func (c *Checker) checkUTC(n *Process, r *clocksync.Reading) {
 	}
 }
 
-// Announces records the time until which a node promises its line.
-func (c *Checker) Announces(until timed.Instant) { c.promised = max(c.promised, until) }
+// NotePromise records the time until which a node promises its line in the present turn.
+func (c *Checker) NotePromise(until timed.Instant) { c.promised = max(c.promised, until) }
 
-// checkLine follows the line of a leader. It may bend only after the time for which it was
-// promised.
+// checkLine follows the line of a leader, which may bend only after its promise ends.
 func (c *Checker) checkLine(n *Process, now timed.Instant) {
 	promised := c.promised
 	c.promised = 0
@@ -58,7 +57,7 @@ func (c *Checker) checkLine(n *Process, now timed.Instant) {
 	t.promised = max(t.promised, promised)
 }
 
-// utcEvent takes an event about external time.
+// utcEvent checks an event about external time.
 func (c *Checker) utcEvent(n *Process, e *stack.Event) {
 	if c.HeardUTC != nil {
 		c.HeardUTC(e)

@@ -35,7 +35,7 @@ type reliance struct {
 	support       timed.Set
 }
 
-// Answered notes an answer that a node gives.
+// Answered records an answer of a node.
 func (c *Checker) Answered(n *Process, p *wire.Packet) {
 	if p.Answer.Local == 0 {
 		return
@@ -44,16 +44,16 @@ func (c *Checker) Answered(n *Process, p *wire.Packet) {
 	a := &answerGiven{clock: n.Clock, support: el.Support()}
 	a.local, _ = el.Leading()
 	a.global, _ = el.LeadingGlobally()
-	// If a round was won in this turn after the answer, with shorter votes, the answer is
-	// about the lease of before.
+	// If the node won a round with shorter votes later in this turn, the answer is about
+	// the previous lease.
 	if cl := &c.Claims[n.Index]; cl.Leading {
 		a.local, a.global = timed.Later(a.local, cl.expiration), timed.Later(a.global, cl.GlobalEnd)
 	}
 	c.global.answers[answerKey{timed.Incarnation{Node: n.ID, Boot: n.Boot}, p.Answer.Asker, p.Answer.Asked}] = a
 }
 
-// verified checks an assurance that a node relies on from now on. It must end before the
-// lease that it is about.
+// verified checks an assurance that a node relies on from now on. It must end no later than
+// the lease that it is about.
 func (c *Checker) verified(n *Process, e *stack.Event) {
 	g, a := c.global, e.Assurance
 	given := g.answers[answerKey{a.By, n.Boot, a.Asked}]
@@ -78,8 +78,8 @@ func (c *Checker) verified(n *Process, e *stack.Event) {
 	}
 }
 
-// checkReliances demands that a node does not lead while another is assured that it does
-// not.
+// checkReliances demands that a node does not lead while another node is assured that no
+// third node does.
 func (c *Checker) checkReliances(n *Process) {
 	g := c.global
 	g.relied = slices.DeleteFunc(g.relied, func(r reliance) bool {
@@ -107,6 +107,5 @@ func (c *Checker) checkReliances(n *Process) {
 	}
 }
 
-// anyUsedTwice reports whether some id has, or had, a rival, whose processes vote
-// on their own.
+// anyUsedTwice reports whether some id has, or had, a rival.
 func (c *Checker) anyUsedTwice() bool { return len(c.processes) > c.Nodes }

@@ -13,8 +13,8 @@ import (
 func (c *Checker) installed(n *Process, v *membership.View, previous membership.ViewID) {
 	if old, ok := c.views[v.ID]; !ok {
 		c.views[v.ID] = v
-		c.merged(v)
-		c.succeed(n, v)
+		c.countMerged(v)
+		c.noteCommitted(n, v)
 	} else if !slices.Equal(old.Members, v.Members) {
 		c.Fail("M1", n, "view %v has members %v here and %v elsewhere", v.ID, v.Members, old.Members)
 		return
@@ -29,14 +29,14 @@ func (c *Checker) installed(n *Process, v *membership.View, previous membership.
 	}
 	c.seen[n.Index] = v.ID
 	c.Live.changed()
-	c.came(v, previous)
+	c.countLeft(v, previous)
 }
 
-// succeed notes a view that has just been committed. From now on no view that shares a
-// member with it and was committed before may be up to date: M4, on which reads
-// by lease rest. The claims of the node itself are checked at the end of its turn, in which it
-// may have dropped a view.
-func (c *Checker) succeed(n *Process, v *membership.View) {
+// noteCommitted records a view that has just been committed. From now on no earlier view that
+// shares a member with it may be up to date (M4), because applications read by the lease of a
+// view. The claims of the node itself are checked at the end of its turn, in which it may drop
+// a view.
+func (c *Checker) noteCommitted(n *Process, v *membership.View) {
 	for id := range v.Set.All() {
 		c.latest[id] = v
 	}
@@ -57,8 +57,8 @@ func (c *Checker) checkLatest(n *Process, v *membership.View) {
 	}
 }
 
-// merged counts how many views a new one brings together.
-func (c *Checker) merged(v *membership.View) {
+// countMerged counts the situations of views that a new one merges.
+func (c *Checker) countMerged(v *membership.View) {
 	branches := 0
 	for _, b := range v.Merged() {
 		if !b.From.None() {
@@ -73,8 +73,8 @@ func (c *Checker) merged(v *membership.View) {
 	}
 }
 
-// came counts the fates of the members of a node's previous view.
-func (c *Checker) came(v *membership.View, previous membership.ViewID) {
+// countLeft counts the situations of members of a node's previous view that left it.
+func (c *Checker) countLeft(v *membership.View, previous membership.ViewID) {
 	old := c.views[previous]
 	if old == nil {
 		return
@@ -89,8 +89,8 @@ func (c *Checker) came(v *membership.View, previous membership.ViewID) {
 	}
 }
 
-// checkView checks M4 when a view becomes or stays up to date, and that every
-// member's vote outlasts the lease.
+// checkView checks M4 when a view becomes or stays up to date, and demands that the votes of
+// all members outlast the lease.
 func (c *Checker) checkView(n *Process) {
 	if !c.Fresh(n.Index) {
 		return
@@ -123,22 +123,22 @@ func (c *Checker) shareMember(a, b *membership.View) bool {
 	return false
 }
 
-// checkBacking demands that m, if its incarnation is a member of n's up-to-date
-// view, is locked for as long as the view is up to date: to the view's leader, or to a
-// member that has inherited the view and commits no other one without its members.
+// checkBacking demands that m, if its incarnation is a member of n's up-to-date view, is
+// locked for as long as the view is up to date: to the view's leader, or to a member that has
+// inherited the view, and so commits no other view without its members.
 func (c *Checker) checkBacking(m, n *Process) {
 	cl := &c.Claims[n.Index]
 	if !m.Up || !cl.members.Has(m.place()) {
 		return
 	}
 	lock := &c.Claims[m.Index]
-	if lock.LockedTo != cl.leader && !c.inherits(lock.LockedTo, cl.View) || lock.LockTill < cl.ViewUntil {
+	if lock.LockedTo != cl.leader && !c.inherits(lock.LockedTo, cl.View) || lock.LockUntil < cl.ViewUntil {
 		c.Fail("M4", m, "%s, but node %d counts on view %v for %v", c.binding(lock), n.ID, cl.View.ID, time.Duration(cl.ViewUntil-c.Now))
 	}
 }
 
-// inherits reports whether an incarnation is a member of a view, and has inherited it or
-// has ended since.
+// inherits reports whether an incarnation that runs has inherited a view, or one that has
+// ended was a member of it.
 func (c *Checker) inherits(i timed.Incarnation, v *membership.View) bool {
 	for _, n := range c.processes {
 		if n.ID == i.Node && n.Boot == i.Boot && n.Up {

@@ -1,5 +1,5 @@
-// Package hardware models the hardware clocks of simulated machines, as true time
-// sees them.
+// Package hardware models the hardware clocks of simulated machines as functions of true
+// time.
 package hardware
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Clock is a hardware clock: a line over true time, which bends now and then. True
-// times are in nanoseconds.
+// Clock is a hardware clock: a line over true time, which may bend. True times are in
+// nanoseconds.
 type Clock struct {
 	base int64         // true time of the last bend
 	at   timed.Instant // the reading there
@@ -20,8 +20,7 @@ type Clock struct {
 }
 
 const (
-	// Forever is the true time at which a clock that stands still shows a later
-	// reading.
+	// Forever is later than all true times: when a stopped clock shows a later reading.
 	Forever = 1<<63 - 1
 	// Stopped is the rate of a clock that stands still.
 	Stopped = -billion
@@ -29,11 +28,12 @@ const (
 	billion = 1_000_000_000
 )
 
-// New returns a clock that shows at at true time t, with a rate in parts per
+// New returns a clock that shows the reading at at true time t, with a rate in parts per
 // billion.
 func New(t int64, at timed.Instant, rate int64) *Clock { return &Clock{t, at, rate, 0} }
 
-// Rounded returns the clock with a resolution: it shows the last multiple.
+// Rounded sets the resolution of the clock, which then rounds readings down, and returns the
+// clock.
 func (c *Clock) Rounded(to time.Duration) *Clock {
 	c.res = int64(to)
 	return c
