@@ -37,7 +37,7 @@ func (d disk) remove() {
 	_ = run("", "umount", "-l", d.memory)
 }
 
-// tryDisk says why there can be no disks.
+// tryDisk returns an error if disks cannot be made.
 func tryDisk() error {
 	dir, err := os.MkdirTemp("", "failaware-disk-*")
 	if err != nil {
@@ -48,7 +48,7 @@ func tryDisk() error {
 	return errors.Join(err, os.RemoveAll(dir))
 }
 
-// freeze has all writes wait until thaw, also those of processes that are killed.
+// freeze makes all writes wait until thaw, even those of killed processes.
 func (d disk) freeze() error { return run("", "fsfreeze", "--freeze", d.dir) }
 
 func (d disk) thaw() { _ = run("", "fsfreeze", "--unfreeze", d.dir) } // it may not be frozen
@@ -56,7 +56,7 @@ func (d disk) thaw() { _ = run("", "fsfreeze", "--unfreeze", d.dir) } // it may 
 // filler is the file that fills a disk.
 func (d disk) filler() string { return filepath.Join(d.dir, "filler") }
 
-// fill takes all room.
+// fill fills the disk.
 func (d disk) fill() error {
 	f, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

@@ -27,7 +27,7 @@ func (r *runner) restore(k Kind, n *node) (err error) {
 		n.torn, err = n.remove(filepath.Join(member.StoreDir(n.disk.dir), "*-*"), r.Seed)
 	case Halve:
 		n.torn, err = n.remove(filepath.Join(n.disk.dir, "node-[ab]", "node-*.[es]*"), r.Seed)
-		n.must = n.torn != ""
+		n.mustRefuse = n.torn != ""
 	}
 	if err != nil {
 		return err
@@ -35,12 +35,12 @@ func (r *runner) restore(k Kind, n *node) (err error) {
 	return r.start(n)
 }
 
-// wipe removes all that a node has on its disk.
+// wipe removes all files of a node.
 func (n *node) wipe() error {
 	return errors.Join(os.RemoveAll(member.NodeDir(n.disk.dir)), os.RemoveAll(member.EpochDir(n.disk.dir)), os.RemoveAll(member.StoreDir(n.disk.dir)))
 }
 
-// remove removes one of the files of a pattern, and returns which.
+// remove removes one of the files that match a pattern, and returns its path.
 func (n *node) remove(pattern string, seed uint64) (string, error) {
 	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
@@ -51,10 +51,10 @@ func (n *node) remove(pattern string, seed uint64) (string, error) {
 	return path, os.RemoveAll(path)
 }
 
-// startAll starts all nodes that are down, waits until each sees its groups, and ends the
-// change of the registers' quorums. A node that has lost its disk starts last, in an epoch
-// of the others: it counts its incarnations anew, and its votes in an earlier epoch would seem
-// to be earlier ones.
+// startAll starts all nodes that are down, waits until each reports its status, and ends the
+// change of the registers' quorums. A node that has lost its disk starts last, in an epoch of
+// the others. It counts its incarnations from 1 again, so that in an earlier epoch its new
+// votes would look older than its former ones.
 func (r *runner) startAll(ctx context.Context) error {
 	var lost []*node
 	for _, n := range r.nodes[1:] {
@@ -88,11 +88,11 @@ func (r *runner) startAll(ctx context.Context) error {
 	return nil
 }
 
-// startOne starts a node until it sees its groups, or is refused.
+// startOne starts a node until it reports its status, or refuses to start.
 func (r *runner) startOne(n *node) error {
-	for n.process.Load().sees() == nil && !n.lost {
+	for n.process.Load().lastStatus() == nil && !n.lost {
 		if n.process.Load().ended() {
-			if r.explain(n); n.lost {
+			if r.noteEnd(n); n.lost {
 				break
 			}
 			if err := r.start(n); err != nil {
@@ -100,32 +100,32 @@ func (r *runner) startOne(n *node) error {
 			}
 		}
 		select {
-		case <-n.process.Load().over:
+		case <-n.process.Load().done:
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	if n.must && !n.lost {
-		r.harmed("a node without half of its state does not start", "node %d, process %d, without %s", n.number, n.started, n.torn)
+	if n.mustRefuse && !n.lost {
+		r.violated("a node without half of its state does not start", "node %d, process %d, without %s", n.number, n.started, n.torn)
 	}
-	n.torn, n.must = "", false
+	n.torn, n.mustRefuse = "", false
 	return nil
 }
 
-// explain notes why a process ended by itself, unless the faults explain it.
-func (r *runner) explain(n *node) {
-	why := n.process.Load().why()
+// noteEnd handles a process that ended by itself: a violation, unless the faults explain it.
+func (r *runner) noteEnd(n *node) {
+	why := n.process.Load().failure()
 	switch {
 	case why == "":
 	case n.torn != "":
 		n.lost = true
 		r.result.Refusals++
 		r.progress("node %d was refused: %s", n.number, why)
-		if !strings.Contains(why, filepath.Dir(n.torn)) || n.must && !strings.Contains(why, n.torn) {
-			r.harmed("an error names the file", "node %d, process %d, without %s: %s", n.number, n.started, n.torn, why)
+		if !strings.Contains(why, filepath.Dir(n.torn)) || n.mustRefuse && !strings.Contains(why, n.torn) {
+			r.violated("an error names the file", "node %d, process %d, without %s: %s", n.number, n.started, n.torn, why)
 		}
 	case n.full && (strings.Contains(why, "cannot write the state") || strings.Contains(why, "cannot write the epoch")): // which the node must not forget
 		r.progress("node %d, whose disk was full, ended: %s", n.number, why)
 	default:
-		r.harmed("a node goes on", "node %d, process %d, ended by itself: %s", n.number, n.started, why)
+		r.violated("a node goes on", "node %d, process %d, ended by itself: %s", n.number, n.started, why)
 	}
 }

@@ -18,19 +18,19 @@ func (r *runner) all(but int) (list []int) {
 	return list
 }
 
-// The groups by their places in what a member sees.
+// The indices of the groups in [member.Status].
 const (
 	registers = iota
 	messages
 )
 
-// propose has the global leader of a group begin an epoch of the majorities of voters. It
-// returns what is in the way, or "" if that epoch has begun there.
+// propose asks the global leader of a group to begin an epoch of the majorities of voters. It
+// returns the obstacle, or "" if that epoch has begun at the leader.
 func (r *runner) propose(group int, voters []int) (missing string) {
 	missing = "no node leads globally"
 	for _, n := range r.nodes[1:] {
 		p := n.process.Load()
-		if s := p.sees(); s == nil || s.Global[group] != n.number {
+		if s := p.lastStatus(); s == nil || s.Global[group] != n.number {
 			continue
 		}
 		_, err := p.ask(member.Command{Do: member.DoEpoch, Group: member.Groups[group], Voters: voters})
@@ -42,11 +42,11 @@ func (r *runner) propose(group int, voters []int) (missing string) {
 	return missing
 }
 
-// proposeEvery is how often a change is asked for that was refused.
+// proposeEvery is the time between two proposals of a change that was refused.
 const proposeEvery = 50 * time.Millisecond
 
-// replace asks for a change of the registers' quorums until it comes about or the fault ends.
-// Other faults may keep the group from it: the end of the episode has it again.
+// replace proposes a change of the registers' quorums until it succeeds or the fault ends.
+// Other faults may prevent it: the change is repeated at the end of the episode.
 func (r *runner) replace(f *Fault) {
 	for until := time.Now().Add(f.For); time.Now().Before(until); time.Sleep(proposeEvery) {
 		if r.propose(registers, f.Nodes) == "" {
@@ -56,36 +56,36 @@ func (r *runner) replace(f *Fault) {
 	}
 }
 
-// change has the quorums of both groups become the majorities of some nodes, and waits until
-// all nodes that run are in one epoch of each.
+// change makes the majorities of some nodes the quorums of each group, and waits until all
+// running nodes are in one epoch of each.
 func (r *runner) change(ctx context.Context, ofRegisters, ofMessages []int) {
 	for group, voters := range [][]int{ofRegisters, ofMessages} {
 		missing := r.await(ctx, func() string {
 			if missing := r.propose(group, voters); missing != "" {
 				return missing
 			}
-			return r.oneEpoch(group)
+			return r.epochDisagreement(group)
 		})
 		if missing != "" {
-			r.harmed("a quorum begins another epoch", "group %s, majorities of %v: %s", member.Groups[group], voters, missing)
+			r.violated("a quorum begins another epoch", "group %s, majorities of %v: %s", member.Groups[group], voters, missing)
 		}
 	}
 }
 
-// oneEpoch says which node is in another epoch than the rest.
-func (r *runner) oneEpoch(group int) string {
+// epochDisagreement names two running nodes in different epochs, or returns "".
+func (r *runner) epochDisagreement(group int) string {
 	var first *node
 	for _, n := range r.nodes[1:] {
-		s := n.process.Load().sees()
+		s := n.process.Load().lastStatus()
 		switch {
 		case n.lost:
 			continue
 		case s == nil:
-			return fmt.Sprintf("node %d says nothing: %s", n.number, n.process.Load().why())
+			return fmt.Sprintf("node %d says nothing: %s", n.number, n.process.Load().failure())
 		case first == nil:
 			first = n
 		}
-		if o := first.process.Load().sees(); o == nil || s.Epochs[group] != o.Epochs[group] {
+		if o := first.process.Load().lastStatus(); o == nil || s.Epochs[group] != o.Epochs[group] {
 			return fmt.Sprintf("nodes %d and %d are in two epochs", first.number, n.number)
 		}
 	}

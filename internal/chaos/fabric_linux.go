@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,9 +16,8 @@ import (
 // device is the name of the switch's device in each namespace.
 const device = "tun0"
 
-// fabric is a switch in user space: packets that go through it are late, come twice, come
-// again minutes later, are damaged, or do not come. The choices of each link are drawn from
-// a stream of its own.
+// fabric is a switch in user space. It delays, duplicates, replays, damages and drops packets.
+// Each link draws its faults from its own random stream.
 type fabric struct {
 	ends    []*os.File // by node; the first is nil
 	seed    uint64
@@ -43,8 +43,8 @@ var fabricNames = [...]string{"carried", "dropped", "doubled", "delayed", "damag
 // link is one direction between two nodes.
 type link struct {
 	rnd     *rand.Rand
-	percent int      // of packets to which each of the faults happens
-	kept    [][]byte // of the whole run
+	percent int      // of the packets, for each of the faults
+	kept    [][]byte // packets that may be replayed, of the whole run
 	seen    int
 }
 
@@ -53,7 +53,7 @@ const (
 	maxPending = 4096 // packets that are late
 	maxKept    = 512  // packets of a link that may be replayed
 	keepOneIn  = 16
-	longest    = 60 * time.Millisecond // by which packets are late
+	longest    = 60 * time.Millisecond // the longest delay
 )
 
 // openFabric opens the devices in the namespaces.
@@ -114,14 +114,14 @@ func (f *fabric) close() {
 	}
 }
 
-// set sets how often packets of a link meet faults.
+// set sets the rate of faults on a link.
 func (f *fabric) set(ends [2]int, percent int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.link(ends).percent = percent
 }
 
-// link returns a link; the caller holds the lock.
+// link returns a link. The caller holds f.mu.
 func (f *fabric) link(ends [2]int) *link {
 	l := f.links[ends]
 	if l == nil {
@@ -144,12 +144,12 @@ func (f *fabric) serve(node int) {
 			continue
 		}
 		if to := int(b[19]); to >= 1 && to < len(f.ends) {
-			f.carry(node, to, append([]byte(nil), b[:n]...))
+			f.carry(node, to, bytes.Clone(b[:n]))
 		}
 	}
 }
 
-// carry does to a packet what the link's stream says.
+// carry forwards a packet with the faults that the link draws.
 func (f *fabric) carry(from, to int, b []byte) {
 	f.mu.Lock()
 	l := f.link([2]int{from, to})
@@ -176,20 +176,20 @@ func (f *fabric) carry(from, to int, b []byte) {
 	}
 	if twice {
 		f.counts[doubled].Add(1)
-		f.after(wait/2, to, b)
+		f.deliverLater(wait/2, to, b)
 	}
 	switch {
 	case drop:
 		f.counts[droppedPackets].Add(1)
 	case late:
 		f.counts[delayed].Add(1)
-		f.after(wait, to, b)
+		f.deliverLater(wait, to, b)
 	default:
 		f.deliver(to, b)
 	}
 }
 
-// keep keeps a packet for later, in the place of another one if there are many.
+// keep keeps a packet for a replay. A full link replaces the packet at an index.
 func (l *link) keep(b []byte, at int) {
 	if len(l.kept) < maxKept {
 		l.kept = append(l.kept, b)
@@ -198,18 +198,18 @@ func (l *link) keep(b []byte, at int) {
 	l.kept[at%maxKept] = b
 }
 
-// damage returns a packet with one bit of its payload changed, and without a checksum, which
-// would have the kernel drop it.
+// damage returns a copy of a packet with one bit of its payload changed. It removes the UDP
+// checksum, or the kernel would drop the packet.
 func damage(b []byte, bit int) []byte {
 	const headers = 28
-	c := append([]byte(nil), b...)
+	c := bytes.Clone(b)
 	i := headers + bit/8%(len(c)-headers)
 	c[i] ^= 1 << (bit % 8)
 	c[26], c[27] = 0, 0
 	return c
 }
 
-func (f *fabric) after(wait time.Duration, to int, b []byte) {
+func (f *fabric) deliverLater(wait time.Duration, to int, b []byte) {
 	if f.pending.Add(1) > maxPending {
 		f.pending.Add(-1)
 		return

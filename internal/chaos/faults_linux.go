@@ -19,27 +19,27 @@ func (r *runner) begin(f *Fault) error {
 	case Storm:
 		r.storms.Go(func() { r.storm(f) })
 	case Kill, KillAll, Wipe, Tear, Halve:
-		for _, n := range r.of(f) {
+		for _, n := range r.nodesOf(f) {
 			r.kill(n)
 		}
 	case Starve:
 		return r.starve(f)
 	case Full:
-		for _, n := range r.of(f) {
+		for _, n := range r.nodesOf(f) {
 			n.full = true
 			if err := n.disk.fill(); err != nil {
 				return err
 			}
 		}
 	case Freeze:
-		return freeze(r.of(f))
+		return freeze(r.nodesOf(f))
 	case Doom:
 		return freeze(r.others(f))
 	case Rotate:
 		r.keys.rotate(r)
 	case Epoch:
 		r.voters, r.replacing = f.Nodes, true
-		r.asking.Go(func() { r.replace(f) })
+		r.replacements.Go(func() { r.replace(f) })
 	}
 	return nil
 }
@@ -52,17 +52,17 @@ func (r *runner) end(f *Fault) error {
 	case Stop:
 		r.signal(f, syscall.SIGCONT)
 	case Full:
-		for _, n := range r.of(f) {
+		for _, n := range r.nodesOf(f) {
 			if err := n.disk.empty(); err != nil {
 				return err
 			}
 		}
 	case Freeze:
-		thaw(r.of(f))
+		thaw(r.nodesOf(f))
 	case Doom:
 		return r.doom(f)
 	case Kill, KillAll, Wipe, Tear, Halve:
-		for _, n := range r.of(f) {
+		for _, n := range r.nodesOf(f) {
 			if err := r.restore(f.Kind, n); err != nil {
 				return err
 			}
@@ -71,8 +71,8 @@ func (r *runner) end(f *Fault) error {
 	return nil
 }
 
-// of returns the nodes of a fault; none are all.
-func (r *runner) of(f *Fault) (list []*node) {
+// nodesOf returns the nodes of a fault: all nodes if it names none.
+func (r *runner) nodesOf(f *Fault) (list []*node) {
 	if len(f.Nodes) == 0 {
 		return r.nodes[1:]
 	}
@@ -107,8 +107,8 @@ func thaw(nodes []*node) {
 	}
 }
 
-// doom kills all nodes while only those of the fault can write, and those lose their disks:
-// what only they had written is gone, and must not have been acknowledged.
+// doom kills all nodes while only those of the fault can write, and these lose their disks.
+// Operations that only they had written are gone, and must not have been acknowledged.
 func (r *runner) doom(f *Fault) error {
 	var killed sync.WaitGroup
 	for _, n := range r.nodes[1:] {
@@ -116,7 +116,7 @@ func (r *runner) doom(f *Fault) error {
 	}
 	killed.Wait()
 	thaw(r.others(f))
-	for _, n := range r.of(f) {
+	for _, n := range r.nodesOf(f) {
 		n.lost = true
 	}
 	return nil // the others start when the group heals
@@ -127,21 +127,21 @@ func (r *runner) kill(n *node) {
 	if !n.process.Load().ended() {
 		n.process.Load().kill()
 	} else {
-		r.explain(n)
+		r.noteEnd(n)
 	}
 }
 
 // signal sends a signal to the processes of a fault.
 func (r *runner) signal(f *Fault, s syscall.Signal) {
-	for _, n := range r.of(f) {
+	for _, n := range r.nodesOf(f) {
 		n.process.Load().signal(s)
 	}
 }
 
-// storm stops processes again and again, for longer than a lease each third time.
+// storm stops processes again and again, every third time for longer than a lease.
 func (r *runner) storm(f *Fault) {
 	var processes []*process
-	for _, n := range r.of(f) {
+	for _, n := range r.nodesOf(f) {
 		processes = append(processes, n.process.Load())
 	}
 	for i, end := 0, time.Now().Add(f.For-50*time.Millisecond); time.Now().Before(end); i++ {
@@ -160,7 +160,7 @@ func (r *runner) storm(f *Fault) {
 	}
 }
 
-// starve has other programs compute on all processors.
+// starve runs a program that computes on all processors.
 func (r *runner) starve(f *Fault) error {
 	hog := r.Hog()
 	hog.Args = append(hog.Args, strconv.FormatInt(f.For.Milliseconds(), 10))

@@ -12,12 +12,12 @@ import (
 
 // store is a store with a fence, which outlives all nodes.
 type store struct {
-	mu    sync.Mutex // verdicts are written down in their order
+	mu    sync.Mutex // makes the log have the verdicts in order
 	fence *fence.Fence
 	write func(oracle.Record)
 }
 
-// storeName is the name of what the store has.
+// storeName is the name of the store's only object.
 const storeName = "everything"
 
 func (r *runner) openStore() error {
@@ -26,7 +26,7 @@ func (r *runner) openStore() error {
 	return err
 }
 
-// ask has the fence decide on an edict.
+// ask lets the fence decide on an edict, and logs the verdict.
 func (s *store) ask(report member.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

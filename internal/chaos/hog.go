@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxHog limits how long a hog computes, whatever it is asked for.
+// maxHog limits the duration of Hog.
 const maxHog = 5 * time.Second
 
 // Hog computes on all processors for a while.

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// hosts are network namespaces, one for each node, at a bridge in a namespace of its own.
-// They do not touch the machine's own network.
+// hosts are network namespaces, one for each node, connected by a bridge in another one. They
+// do not change the machine's own network.
 type hosts struct {
-	name string
-	n    int
-	rest []string // namespaces that exist
+	name    string
+	n       int
+	created []string // the namespaces
 }
 
-// mtu is that of all links: the least that IPv6 allows.
+// mtu is the MTU of all links: the minimum of IPv6.
 const mtu = "1280"
 
 func (h *hosts) hub() string          { return h.name + "-hub" }
 func (h *hosts) of(node int) string   { return fmt.Sprintf("%s-%d", h.name, node) }
 func (h *hosts) addr(node int) string { return fmt.Sprintf("10.78.0.%d", node) }
 
-// run runs a program with its input, and returns an error that has what it printed.
+// run runs a program with an input. The error contains the output of the program.
 func run(input string, program string, args ...string) error {
 	cmd := exec.Command(program, args...)
 	cmd.Stdin = strings.NewReader(input)
@@ -33,7 +33,7 @@ func run(input string, program string, args ...string) error {
 	return nil
 }
 
-// Missing says what this machine lacks for chaos runs, or returns "".
+// Missing returns what this machine lacks for chaos runs, or "".
 func Missing() string {
 	if os.Geteuid() != 0 {
 		return "network namespaces need root"
@@ -65,7 +65,7 @@ func (h *hosts) add(space string) error {
 	if err := run("", "ip", "netns", "add", space); err != nil {
 		return err
 	}
-	h.rest = append(h.rest, space)
+	h.created = append(h.created, space)
 	return nil
 }
 
@@ -104,8 +104,8 @@ func (h *hosts) connect(node int) error {
 
 // remove removes all namespaces.
 func (h *hosts) remove() {
-	for _, space := range h.rest {
-		_ = run("", "ip", "netns", "del", space) // what remains is named by the process id
+	for _, space := range h.created {
+		_ = run("", "ip", "netns", "del", space) // a leftover does no harm: its name has the process id
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 
 // keyring has the keys of the group. At most one rotation is under way.
 type keyring struct {
-	mu    sync.Mutex
-	lines []string
-	over  chan error // of the rotation under way; nil without
+	mu       sync.Mutex
+	lines    []string
+	rotation chan error // has the result of the rotation under way; nil without one
 }
 
 func newKeyring() *keyring {
@@ -35,13 +35,13 @@ func (k *keyring) write(path string) error {
 	return os.Rename(path+".new", path)
 }
 
-// rotate begins to replace the key: all nodes open with the new one, then seal with it,
-// then forget the old one. A step begins when all nodes have done the one before.
+// rotate begins to replace the key: all nodes accept the new key, then use it, then forget the
+// old one. A step begins when all nodes have done the previous one.
 func (k *keyring) rotate(r *runner) {
-	if k.over != nil {
+	if k.rotation != nil {
 		return
 	}
-	k.over = make(chan error, 1)
+	k.rotation = make(chan error, 1)
 	next := seal.NewKey()
 	go func() {
 		k.mu.Lock()
@@ -56,14 +56,14 @@ func (k *keyring) rotate(r *runner) {
 				err = k.install(r, i)
 			}
 		}
-		k.over <- err
+		k.rotation <- err
 	}()
 }
 
-// rotationWait is how long a node may take to adopt keys. It may be down meanwhile.
+// rotationWait is how long a node may take to adopt keys. It may be down for a while.
 const rotationWait = time.Minute
 
-// install has a node adopt the keys, now or when it starts again.
+// install makes a node adopt the keys, now or when it starts again.
 func (k *keyring) install(r *runner, number int) error {
 	if err := k.write(r.keyFile(number)); err != nil {
 		return err
@@ -81,10 +81,10 @@ func (k *keyring) install(r *runner, number int) error {
 
 // wait waits for the end of the rotation under way.
 func (k *keyring) wait() error {
-	if k.over == nil {
+	if k.rotation == nil {
 		return nil
 	}
-	err := <-k.over
-	k.over = nil
+	err := <-k.rotation
+	k.rotation = nil
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// lateness measures by how much a goroutine that sleeps wakes up late.
+// lateness measures how late a sleeping goroutine wakes up.
 type lateness struct {
 	worst atomic.Int64
 	end   chan struct{}

@@ -2,10 +2,11 @@ package chaos
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// network is what the faults that last now do to the links.
+// network applies the faults of links that are under way.
 type network struct {
 	hosts  *hosts
 	fabric *fabric
@@ -21,16 +22,11 @@ func (w *network) begin(f *Fault) error {
 }
 
 func (w *network) end(f *Fault) error {
-	for i, g := range w.active {
-		if g == f {
-			w.active = append(w.active[:i], w.active[i+1:]...)
-			break
-		}
-	}
+	w.active = slices.DeleteFunc(w.active, func(g *Fault) bool { return g == f })
 	return w.apply()
 }
 
-// pairs calls f with each of the fault's nodes and each of its peers.
+// pairs calls do with each pair of the fault's nodes and peers.
 func (f *Fault) pairs(do func(node, peer int)) {
 	for _, a := range f.Nodes {
 		for _, b := range f.Peers {
@@ -39,7 +35,7 @@ func (f *Fault) pairs(do func(node, peer int)) {
 	}
 }
 
-// apply makes the kernel and the switch do what the faults ask for.
+// apply sets the rules of the kernel and the switch to the present faults.
 func (w *network) apply() error {
 	in, out := map[int]string{}, map[int]string{}
 	bent := map[[2]int]int{}
@@ -85,7 +81,7 @@ func (w *network) filter(node int, in, out string) error {
 	return run(rules, "ip", "netns", "exec", w.hosts.of(node), "nft", "-f", "-")
 }
 
-// bend has packets go through the switch from each first node to each second one.
+// bend routes the packets of some links through the switch, with the given rates of faults.
 func (w *network) bend(want map[[2]int]int) error {
 	changes := map[int]*strings.Builder{}
 	change := func(node int, text string) {

@@ -3,33 +3,35 @@ package chaos
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/failaware/failaware/internal/chaos/oracle"
 	"github.com/failaware/failaware/timed"
 )
 
-// Options are the choices of a run.
+// Options configure a run.
 type Options struct {
 	Seed   uint64
 	Nodes  int
 	Preset string
 	For    time.Duration
 	First  int // the number of the first episode
-	// Only, if not 0, is how many episodes are played at most.
+	// Only, if not 0, is the largest number of episodes.
 	Only int
 	// Kinds, if not empty, are the only kinds of faults.
 	Kinds []Kind
 	Dir   string // for logs and disks; empty means a temporary one
-	// Launch makes the command that serves a member, and Hog one that computes.
+	// Launch returns a command that runs a member, and Hog one that calls [Hog].
 	Launch, Hog func() *exec.Cmd
-	// Progress, if not nil, is called with messages about the progress.
+	// Progress, if not nil, is called with progress messages.
 	Progress func(format string, args ...any)
 }
 
-// Check returns an error if the choices make no sense.
+// Check returns an error if an option is invalid.
 func (o *Options) Check() error {
 	switch {
 	case o.Nodes < 3 || o.Nodes > 9:
@@ -53,13 +55,13 @@ type Result struct {
 	Played   []Episode      `json:"episodes"`
 	Took     time.Duration  `json:"took_ns"`
 	Switch   map[string]int `json:"switch"`
-	Refusals int            `json:"torn_disks_refused"` // of starts with a file missing
+	Refusals int            `json:"torn_disks_refused"` // refused starts with a missing file
 	Restarts int            `json:"starts"`
-	Replaced int            `json:"quorums_replaced"` // of the registers, while faults went on
+	Replaced int            `json:"quorums_replaced"` // of the registers, during other faults
 	*oracle.Verdict
 }
 
-// Judge has the oracle judge the logs of an earlier run again.
+// Judge judges the logs of an earlier run again.
 func Judge(o Options, logs string) (*Result, error) {
 	timing, err := timed.Preset(o.Preset)
 	if err != nil {
@@ -72,7 +74,7 @@ func Judge(o Options, logs string) (*Result, error) {
 	return &Result{Seed: o.Seed, Nodes: o.Nodes, Preset: o.Preset, First: o.First, Verdict: oracle.Judge(h, limits(timing))}, nil
 }
 
-// limits are what runs are held to.
+// limits returns the limits that runs must keep.
 func limits(p timed.Timing) oracle.Limits {
 	return oracle.Limits{Lateness: p.SchedulingDelay / 2, Slack: 500 * time.Millisecond,
 		Most:    oracle.Use{Goroutines: 20, Files: 10, Live: 32 << 20, Resident: 64 << 20},
@@ -127,14 +129,11 @@ func (r *Result) Text(w io.Writer) error {
 }
 
 // kinds returns the flag for the kinds of faults.
-func (r *Result) kinds() (flag string) {
-	for i, k := range r.Kinds {
-		if flag += ","; i == 0 {
-			flag = " --kinds "
-		}
-		flag += string(k)
+func (r *Result) kinds() string {
+	if len(r.Kinds) == 0 {
+		return ""
 	}
-	return flag
+	return " --kinds " + strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Kinds), "[]"), " ", ",")
 }
 
 // printer writes lines until the first error.
@@ -150,17 +149,10 @@ func (p *printer) line(format string, args ...any) {
 }
 
 // list returns counts in the order of their names.
-func list[K ~string](counts map[K]int) (text string) {
-	var names []string
-	for k := range counts {
-		names = append(names, string(k))
+func list[K ~string](counts map[K]int) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s %d", name, counts[name]))
 	}
-	slices.Sort(names)
-	for i, name := range names {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf("%s %d", name, counts[K(name)])
-	}
-	return text
+	return strings.Join(parts, ", ")
 }

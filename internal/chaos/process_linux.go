@@ -18,11 +18,11 @@ import (
 
 // process is a running member.
 type process struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	put  *jsonlines.Writer
-	over chan struct{} // closed when it has ended
-	dead atomic.Bool   // it was killed: it ends once its disk lets it
+	cmd      *exec.Cmd
+	in       io.WriteCloser
+	commands *jsonlines.Writer
+	done     chan struct{} // closed when it has ended
+	killed   atomic.Bool   // it was killed: it ends once its disk lets it
 
 	answers jsonlines.Answers[member.Report]
 
@@ -36,7 +36,7 @@ type process struct {
 // startProcess starts a member. changed is called after each of its reports, and fence
 // with each of its edicts.
 func startProcess(cmd *exec.Cmd, cfg member.Config, changed func(), fence func(member.Report)) (*process, error) {
-	p := &process{cmd: cmd, over: make(chan struct{}), changed: changed, fence: fence}
+	p := &process{cmd: cmd, done: make(chan struct{}), changed: changed, fence: fence}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt of the run is for the harness
 	var err error
@@ -50,8 +50,8 @@ func startProcess(cmd *exec.Cmd, cfg member.Config, changed func(), fence func(m
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p.put = jsonlines.NewWriter(p.in)
-	if err := p.put.Put(cfg); err != nil {
+	p.commands = jsonlines.NewWriter(p.in)
+	if err := p.commands.Put(cfg); err != nil {
 		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
 	go p.read(out)
@@ -74,7 +74,7 @@ func (p *process) read(out io.Reader) {
 		p.changed()
 	}
 	_ = p.cmd.Wait() // its end was asked for, or its last report says why
-	close(p.over)
+	close(p.done)
 	p.changed()
 }
 
@@ -91,7 +91,7 @@ func (p *process) take(r member.Report) {
 	}
 }
 
-// answerWait is how long a member may take to answer. It may be stopped meanwhile.
+// answerWait is how long a member may take to answer. It may be stopped for a while.
 const answerWait = 30 * time.Second
 
 var errEnded = errors.New("the process has ended")
@@ -100,7 +100,7 @@ var errEnded = errors.New("the process has ended")
 func (p *process) ask(c member.Command) (member.Report, error) {
 	number, answer := p.answers.Expect()
 	c.Number = number
-	if p.put.Put(c) != nil {
+	if p.commands.Put(c) != nil {
 		return member.Report{}, errEnded
 	}
 	select {
@@ -109,25 +109,26 @@ func (p *process) ask(c member.Command) (member.Report, error) {
 			return r, fmt.Errorf("%s: %s", c.Do, r.Err)
 		}
 		return r, nil
-	case <-p.over:
+	case <-p.done:
 		return member.Report{}, errEnded
 	case <-time.After(answerWait):
 		return member.Report{}, fmt.Errorf("%s: no answer in %v", c.Do, answerWait)
 	}
 }
 
-// sees returns what the member sees, or nil if it has not said so or has ended.
-func (p *process) sees() *member.Status {
+// lastStatus returns the latest status of the member, or nil if there is none or the process
+// has ended.
+func (p *process) lastStatus() *member.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.dead.Load() || p.ended() {
+	if p.killed.Load() || p.ended() {
 		return nil
 	}
 	return p.status
 }
 
-// why returns why the process ended by itself, or "".
-func (p *process) why() string {
+// failure returns the reason for which the process ended by itself, or "".
+func (p *process) failure() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.failed
@@ -135,24 +136,24 @@ func (p *process) why() string {
 
 func (p *process) ended() bool {
 	select {
-	case <-p.over:
+	case <-p.done:
 		return true
 	default:
 		return false
 	}
 }
 
-func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) } // an ended one hears nothing
+func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) } // it may have ended
 
 // killWait is how long the end of a killed process may take, unless its disk is frozen.
 const killWait = time.Second
 
 // kill kills the process and waits for its end.
 func (p *process) kill() {
-	p.dead.Store(true)
+	p.killed.Store(true)
 	_ = p.cmd.Process.Kill()
 	select {
-	case <-p.over:
+	case <-p.done:
 	case <-time.After(killWait):
 	}
 }
@@ -162,7 +163,7 @@ func (p *process) close() {
 	p.signal(syscall.SIGCONT)
 	_ = p.in.Close()
 	select {
-	case <-p.over:
+	case <-p.done:
 	case <-time.After(5 * time.Second):
 		p.kill()
 	}

@@ -21,39 +21,39 @@ import (
 // runner plays a schedule.
 type runner struct {
 	Options
-	dir     string
-	bounds  timed.Bounds
-	timing  timed.Timing
-	hosts   *hosts
-	net     *network
-	keys    *keyring
-	nodes   []*node  // by number; the first is nil
-	heals   *os.File // the log of the harness, guarded by mu
-	store   store
-	result  *Result
-	late    lateness
-	changed chan struct{} // has room for one: something was reported
-	harm    []oracle.Violation
-	mu      sync.Mutex     // guards harm and heals
-	storms  sync.WaitGroup // that last
+	dir        string
+	bounds     timed.Bounds
+	timing     timed.Timing
+	hosts      *hosts
+	net        *network
+	keys       *keyring
+	nodes      []*node  // by number; the first is nil
+	log        *os.File // the log of the harness, guarded by mu
+	store      store
+	result     *Result
+	late       lateness
+	changed    chan struct{} // has a value after a report
+	violations []oracle.Violation
+	mu         sync.Mutex     // guards harm and heals
+	storms     sync.WaitGroup // that last
 
-	voters    []int          // whose majorities shall be the quorums of the registers
-	replacing bool           // they are others than before this episode
-	asking    sync.WaitGroup // for that, while faults go on
-	replaced  atomic.Int64   // how often that was done before the faults ended
+	voters       []int          // whose majorities shall be the quorums of the registers
+	replacing    bool           // they are others than before this episode
+	replacements sync.WaitGroup // for that, while faults go on
+	replaced     atomic.Int64   // how often that was done before the faults ended
 }
 
 // node is one of the nodes, with its present process.
 type node struct {
-	number  int
-	process atomic.Pointer[process] // the latest one; it may have ended
-	started int
-	disk    disk
-	torn    string // a file that is missing: the start may be refused
-	must    bool   // it must be
-	lost    bool   // its disk is: it starts in another epoch
-	joins   bool   // it has lost its disk, and learns the epoch
-	full    bool   // its disk was full in this episode
+	number     int
+	process    atomic.Pointer[process] // the latest one; it may have ended
+	started    int
+	disk       disk
+	torn       string // a file that is missing: the start may be refused
+	mustRefuse bool   // it must be
+	lost       bool   // its disk is: it starts in another epoch
+	joins      bool   // it has lost its disk, and learns the epoch
+	full       bool   // its disk was full in this episode
 }
 
 // Run plays a schedule and has the oracle judge. The error is about the machine or the
@@ -84,7 +84,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r.result.Verdict = oracle.Judge(h, limits(timing))
-	r.result.Violations = append(r.result.Violations, r.harm...)
+	r.result.Violations = append(r.result.Violations, r.violations...)
 	if len(r.result.Violations) == 0 && o.Dir == "" {
 		_ = os.RemoveAll(r.dir) // it is temporary
 	}
@@ -99,11 +99,11 @@ func (r *runner) progress(format string, args ...any) {
 
 func (r *runner) logs() string { return filepath.Join(r.dir, "logs") }
 
-// harmed notes a violation that the harness has seen itself.
-func (r *runner) harmed(rule, format string, args ...any) {
+// violated records a violation that the harness itself has seen.
+func (r *runner) violated(rule, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.harm = append(r.harm, oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)})
+	r.violations = append(r.violations, oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)})
 }
 
 // setUp makes the network, the disks and the keys, and starts the members.
@@ -120,7 +120,7 @@ func (r *runner) setUp() (err error) {
 		return errors.Join(fmt.Errorf("%s has the logs of another run", r.logs()), err)
 	}
 	r.progress("the logs are in %s", r.logs())
-	if r.heals, err = os.Create(filepath.Join(r.logs(), oracle.Name(0, 0))); err != nil {
+	if r.log, err = os.Create(filepath.Join(r.logs(), oracle.Name(0, 0))); err != nil {
 		return err
 	}
 	if err := r.openStore(); err != nil {
@@ -179,7 +179,7 @@ func (r *runner) tearDown() {
 		r.hosts.remove()
 	}
 	r.late.stop()
-	_ = r.heals.Close() // each record was written by one call
+	_ = r.log.Close() // each record was written by one call
 }
 
 func (r *runner) keyFile(number int) string {
@@ -263,16 +263,16 @@ func (r *runner) episode(ctx context.Context, e Episode) error {
 
 // Waits of a healing.
 const (
-	patience = 90 * time.Second // until the group must be whole on any machine
+	patience = 90 * time.Second // after which the group must be whole on any machine
 	calm     = 300 * time.Millisecond
 )
 
-// heal waits until the group is whole, and writes down how long that took.
+// heal waits until the group is whole, and logs how long that took.
 func (r *runner) heal(ctx context.Context) error {
 	r.storms.Wait()
-	r.asking.Wait()
+	r.replacements.Wait()
 	if err := r.keys.wait(); err != nil {
-		r.harmed("keys rotate", "%v", err)
+		r.violated("keys rotate", "%v", err)
 	}
 	if err := r.startAll(ctx); err != nil {
 		return err
@@ -280,11 +280,11 @@ func (r *runner) heal(ctx context.Context) error {
 	from := member.Now()
 	r.late.reset()
 	r.askAll(member.DoSample)
-	text := r.await(ctx, r.together)
+	text := r.await(ctx, r.disagreement)
 	to := member.Now()
 	late := max(r.late.reset(), r.askAll(member.DoSample))
 	if text == "" {
-		text = r.await(ctx, r.working)
+		text = r.await(ctx, r.withoutRegisters)
 	}
 	h := oracle.Record{Kind: oracle.Heal, From: from, To: to, Bound: int64(r.bounds.View + r.bounds.Rejoin), Late: int64(late), Text: text}
 	r.write(h)
@@ -310,18 +310,18 @@ func (r *runner) write(record oracle.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
-		_, err = r.heals.Write(append(b, '\n'))
+		_, err = r.log.Write(append(b, '\n'))
 	}
 	if err != nil {
-		r.harm = append(r.harm, oracle.Violation{Rule: "the harness writes its log", Text: err.Error()})
+		r.violations = append(r.violations, oracle.Violation{Rule: "the harness writes its log", Text: err.Error()})
 	}
 }
 
-// await waits until what holds, and returns what is missing in the end.
-func (r *runner) await(ctx context.Context, what func() string) string {
+// await waits until obstacle returns "", or returns the last obstacle after some time.
+func (r *runner) await(ctx context.Context, obstacle func() string) string {
 	limit := time.After(patience)
 	for {
-		missing := what()
+		missing := obstacle()
 		if missing == "" {
 			return ""
 		}
@@ -335,14 +335,14 @@ func (r *runner) await(ctx context.Context, what func() string) string {
 	}
 }
 
-// together says what keeps the group from having one leader and one view in each group.
-func (r *runner) together() string {
-	first := r.nodes[1].process.Load().sees()
+// disagreement returns the obstacle to one leader and one view in each group, or "".
+func (r *runner) disagreement() string {
+	first := r.nodes[1].process.Load().lastStatus()
 	for _, n := range r.nodes[1:] {
-		s := n.process.Load().sees()
+		s := n.process.Load().lastStatus()
 		switch {
 		case s == nil || first == nil:
-			return fmt.Sprintf("node %d says nothing: %s", n.number, n.process.Load().why())
+			return fmt.Sprintf("node %d says nothing: %s", n.number, n.process.Load().failure())
 		case s.SizeA != r.Nodes || s.SizeB != r.Nodes || s.ViewA == "" || s.ViewA != first.ViewA || s.ViewB == "" || s.ViewB != first.ViewB:
 			return fmt.Sprintf("node %d is in the views %q of %d and %q of %d, node 1 in %q and %q", n.number, s.ViewA, s.SizeA, s.ViewB, s.SizeB, first.ViewA, first.ViewB)
 		case s.Leader == "" || s.Leader != first.Leader:
@@ -356,10 +356,10 @@ func (r *runner) together() string {
 	return ""
 }
 
-// working says which node does not have the registers.
-func (r *runner) working() string {
+// withoutRegisters names a node that does not have the registers, or returns "".
+func (r *runner) withoutRegisters() string {
 	for _, n := range r.nodes[1:] {
-		if s := n.process.Load().sees(); s == nil || !s.Working {
+		if s := n.process.Load().lastStatus(); s == nil || !s.Working {
 			return fmt.Sprintf("node %d does not have the registers", n.number)
 		}
 	}
@@ -374,7 +374,7 @@ func (r *runner) askAll(do string) (late time.Duration) {
 		all.Go(func() {
 			a, err := n.process.Load().ask(member.Command{Do: do})
 			if err != nil && !errors.Is(err, errEnded) {
-				r.harmed("a member answers", "node %d: %v", n.number, err)
+				r.violated("a member answers", "node %d: %v", n.number, err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -385,7 +385,7 @@ func (r *runner) askAll(do string) (late time.Duration) {
 	return late
 }
 
-// finish has the members rest, and write down the state that they have in the end.
+// finish stops the load, and makes the members log their final state.
 func (r *runner) finish() {
 	r.askAll(member.DoQuiet)
 	time.Sleep(2 * time.Second) // for the operations under way

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// Missing says what this machine lacks for chaos runs.
+// Missing returns what this machine lacks for chaos runs.
 func Missing() string { return "chaos runs need Linux" }
 
 // Run fails: chaos runs need Linux.

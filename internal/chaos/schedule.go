@@ -33,11 +33,11 @@ const (
 	Epoch   Kind = "epoch"    // the quorums of the registers become the majorities of Nodes
 )
 
-// mains are the kinds of which every episode has one, in turn.
-var mains = []Kind{Cut, OneWay, Loss, Forbid, Bend, Stop, Storm, Kill, KillAll, Starve, Full, Freeze, Doom, Wipe, Tear, Halve, Rotate, Epoch}
+// mainKinds are the kinds of the main faults: every episode has one of them, in turn.
+var mainKinds = []Kind{Cut, OneWay, Loss, Forbid, Bend, Stop, Storm, Kill, KillAll, Starve, Full, Freeze, Doom, Wipe, Tear, Halve, Rotate, Epoch}
 
-// extras are the kinds of which an episode may have more.
-var extras = []Kind{Cut, OneWay, Loss, Bend, Bend, Stop, Storm, Kill, Forbid, Epoch}
+// extraKinds are the kinds of the other faults of an episode.
+var extraKinds = []Kind{Cut, OneWay, Loss, Bend, Bend, Stop, Storm, Kill, Forbid, Epoch}
 
 // Fault is one fault of an episode.
 type Fault struct {
@@ -62,7 +62,7 @@ func (f Fault) String() string {
 	return text
 }
 
-// Episode is some faults together. The group heals after each one.
+// Episode is a set of faults that may overlap. The group heals after each episode.
 type Episode struct {
 	Number int
 	Faults []Fault
@@ -76,7 +76,7 @@ func (e Episode) String() string {
 	return fmt.Sprintf("episode %d: %s", e.Number, strings.Join(texts, "; "))
 }
 
-// Schedule has the faults of a run. It follows from the fields, and that of a longer run
+// Schedule has the faults of a run, which follow from the fields. The schedule of a longer run
 // begins with that of a shorter one.
 type Schedule struct {
 	Seed  uint64
@@ -84,7 +84,7 @@ type Schedule struct {
 	Kinds []Kind // the only kinds of faults; empty means all
 }
 
-// only returns those of the kinds that the schedule may have.
+// only returns the kinds of a list that the schedule may have.
 func (s Schedule) only(kinds []Kind) []Kind {
 	if len(s.Kinds) == 0 {
 		return kinds
@@ -92,19 +92,19 @@ func (s Schedule) only(kinds []Kind) []Kind {
 	return slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return !slices.Contains(s.Kinds, k) })
 }
 
-// checkKinds returns an error that names the first kind that there is not.
+// checkKinds returns an error that names the first unknown kind.
 func checkKinds(kinds []Kind) error {
 	for _, k := range kinds {
-		if !slices.Contains(mains, k) {
-			return fmt.Errorf("--kinds: there is no kind %q of faults, only %v", k, mains)
+		if !slices.Contains(mainKinds, k) {
+			return fmt.Errorf("--kinds: there is no kind %q of faults, only %v", k, mainKinds)
 		}
 	}
 	return nil
 }
 
-// Of sparing rounds through the kinds, killing kill all nodes. In the others the last node
-// is never killed, nor is its disk touched, so that it grows old: what it uses must not
-// grow.
+// Of every sparing rounds through the kinds, killing rounds kill all nodes. In the others the
+// last node is never killed, nor is its disk touched, so that it runs for long and shows
+// whether its use of resources grows.
 const (
 	sparing = 32
 	killing = 4
@@ -113,7 +113,7 @@ const (
 // Episode returns an episode of the schedule, counted from 0.
 func (s Schedule) Episode(number int) Episode {
 	// All rounds through the kinds have orders of their own.
-	mains, extras := s.only(mains), s.only(extras)
+	mains, extras := s.only(mainKinds), s.only(extraKinds)
 	round, place := number/len(mains), number%len(mains)
 	order := rand.New(rand.NewPCG(s.Seed, uint64(round))).Perm(len(mains))
 	d := draw{rand.New(rand.NewPCG(s.Seed, 1<<32+uint64(number))), s.Nodes}
@@ -143,7 +143,7 @@ func (d draw) between(least, most time.Duration) time.Duration {
 	return time.Duration((int64(least)/ms + d.rnd.Int64N(int64(most-least)/ms)) * ms)
 }
 
-// some returns at least one of the nodes, and the others; at most most of them.
+// some returns one to most of the nodes, and the others.
 func (d draw) some(most int) (some, others []int) {
 	order := d.rnd.Perm(d.nodes)
 	n := 1 + d.rnd.IntN(most)
@@ -157,7 +157,7 @@ func (d draw) some(most int) (some, others []int) {
 	return some, others
 }
 
-// mortal returns some of the nodes that may be killed alone, at most most.
+// mortal returns at most most of the nodes, without the last one.
 func (d draw) mortal(most int) []int {
 	some := d.rnd.Perm(d.nodes - 1)[:min(most, d.nodes-1)]
 	for i := range some {
@@ -166,8 +166,8 @@ func (d draw) mortal(most int) []int {
 	return some
 }
 
-// leastVoters is how many nodes a quorum system has at least: the others of it are a quorum when
-// one has lost its disk.
+// leastVoters is the smallest number of nodes of a quorum system, in which a quorum is left
+// when one node has lost its disk.
 const leastVoters = 3
 
 // voters returns the nodes of a quorum system.
@@ -205,7 +205,7 @@ func (d draw) fault(k Kind) Fault {
 	case Doom:
 		f.Nodes = d.mortal(1)
 		f.For = d.between(20*time.Millisecond, 500*time.Millisecond)
-	case Full, Wipe, Tear, Halve: // what was acknowledged lasts on the others' disks
+	case Full, Wipe, Tear, Halve: // acknowledged operations last on the other disks
 		f.Nodes = d.mortal(1)
 	case Epoch:
 		f.Nodes = d.voters()

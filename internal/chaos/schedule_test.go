@@ -20,8 +20,8 @@ func TestEpisodesAreSound(t *testing.T) {
 	for _, nodes := range []int{3, 5} {
 		for round := range 2 * killing {
 			seen := map[Kind]bool{}
-			for place := range mains {
-				e := Schedule{1, nodes, nil}.Episode(round*len(mains) + place)
+			for place := range mainKinds {
+				e := Schedule{1, nodes, nil}.Episode(round*len(mainKinds) + place)
 				disks := 0
 				for _, f := range e.Faults {
 					seen[f.Kind] = true
@@ -33,7 +33,7 @@ func TestEpisodesAreSound(t *testing.T) {
 				}
 				require.LessOrEqual(t, disks, 1, "%v", e)
 			}
-			for _, k := range mains {
+			for _, k := range mainKinds {
 				require.True(t, seen[k] || (k == KillAll || k == Doom) && round%sparing >= killing, "%v is missing in round %d", k, round)
 			}
 		}

@@ -17,14 +17,14 @@ const (
 	operateEvery = 30 * time.Millisecond
 	keyFor       = 5 * time.Second // how long a register is used
 	keysAtOnce   = 4
-	largestMore  = 10_000 // bytes by which operations are longer than they must be: disks fill up
-	// firstRead is where the numbers of reads begin. Those of writes have no gaps: the
-	// states keep them.
+	largestMore  = 10_000 // bytes of padding of an operation, which fills disks
+	// firstRead is the first number of reads. The numbers of writes have no gaps, because
+	// states contain them.
 	firstRead = 1 << 30
 )
 
-// client writes and reads registers. Each is used for a while only, so that the search for
-// an order of its operations stays small.
+// client writes and reads registers. Each register is used only for a while, so that the
+// search for an order of its operations stays small.
 func (m *member) client(ctx context.Context) {
 	for rest(ctx, operateEvery) {
 		if !m.quiet.Load() {

@@ -16,7 +16,7 @@ const (
 	GroupB = "b" // with messages and edicts
 )
 
-// Groups are both, in the order of [Status].
+// Groups has both groups, in the order of [Status].
 var Groups = [...]string{GroupA, GroupB}
 
 // Config is the first line that a member reads.
@@ -37,7 +37,7 @@ const (
 	portB = 7002
 )
 
-// nodeConfig returns what the two nodes have in common.
+// nodeConfig returns the configuration of a node, without its quorum system and directory.
 func (c *Config) nodeConfig(group string, port int) (failaware.Config, error) {
 	timing, err := timed.Preset(c.Preset)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 const (
 	decideEvery = 20 * time.Millisecond
-	// underWay is how long an edict may be under way to the fence, at most: several leads.
+	// underWay is the longest time of an edict on its way to the fence: several leads.
 	underWay = 300 * time.Millisecond
 )
 
@@ -54,8 +54,8 @@ func (m *member) edict(number uint64, payload string) (edict.Edict, error) {
 // changeWait is how long a change may take. No other command is performed meanwhile.
 const changeWait = 3 * time.Second
 
-// change begins an epoch of a group whose quorums are the majorities of voters, unless it is
-// that of now.
+// change begins an epoch of a group whose quorums are the majorities of voters, unless the
+// present one has them.
 func (m *member) change(ctx context.Context, group string, voters []int) error {
 	ctx, cancel := context.WithTimeout(ctx, changeWait)
 	defer cancel()

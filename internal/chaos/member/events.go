@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/replicate"
 )
 
-// events writes down what a node reports and must not happen: all nodes share one clock,
-// have the same settings, and are started once.
+// events logs the events of a node that must not happen: all nodes share one clock, have the
+// same settings, and are started once.
 func (m *member) events(ctx context.Context, group string, n *failaware.Node) {
 	for e := range n.EventsSince(ctx, 0) {
 		switch e := e.(type) {
@@ -29,8 +29,8 @@ func (m *member) report(group, text string) {
 	m.log.write(oracle.Record{Kind: oracle.Event, Group: group, From: now, To: now, Text: text})
 }
 
-// stateEvent writes down what must not happen to the registers: never is a quorum without
-// its disks.
+// stateEvent logs the events of the registers that must not happen: a quorum always has its
+// disks.
 func (m *member) stateEvent(e replicate.Event) {
 	switch e := e.(type) {
 	case replicate.Begun:

@@ -28,14 +28,14 @@ func (m *member) lead(ctx context.Context) {
 	}
 }
 
-// holdEvery is how often holds are asked for. Each one makes the next leader wait.
+// holdEvery is the time between two holds. Each one makes the next leader wait.
 const holdEvery = 150 * time.Millisecond
 
-// handOverOne is of how many holds one is followed by a hand-over, which must wait for its
-// end.
+// handOverOne is the number of holds for one hand-over, which must wait for the end of the
+// hold.
 const handOverOne = 8
 
-// hold asks both nodes for promises while they lead.
+// hold asks both nodes for holds while they lead.
 func (m *member) hold(ctx context.Context) {
 	for rest(ctx, holdEvery) {
 		held := false
@@ -53,13 +53,13 @@ func (m *member) hold(ctx context.Context) {
 	}
 }
 
-// handOver gives up the leads, in favour of any node.
+// handOver gives up the leads, in favour of a random node.
 func (m *member) handOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, oneWait)
 	defer cancel()
 	to := failaware.NodeID(1 + rand.IntN(len(m.cfg.Peers)))
 	for _, n := range []*failaware.Node{m.a, m.b} {
-		_ = n.HandOver(ctx, to) // it does not lead any more, or is itself meant
+		_ = n.HandOver(ctx, to) // it may not lead any more, or be the successor itself
 	}
 }
 
@@ -70,7 +70,7 @@ func (m *member) holdOne(ctx context.Context, kind, group string, ask func(conte
 	if err != nil {
 		return
 	}
-	// The promise was made before it was asked how long it lasts.
+	// The hold began before the call of ValidFor.
 	before := Now()
 	left := int64(h.ValidFor())
 	r.Boot, r.Until = uint64(h.By.Boot), before+left-left/1000

@@ -9,8 +9,8 @@ import (
 	"github.com/failaware/failaware/internal/chaos/oracle"
 )
 
-// log is the file of a member. Each record is written by one call of the system, so a
-// process that is killed loses the last one at most.
+// log is the log file of a member. One system call writes each record, so a killed process
+// loses at most the last one.
 type log struct {
 	mu   sync.Mutex
 	file *os.File
@@ -41,11 +41,11 @@ func (l *log) failed() error {
 	return l.err
 }
 
-// repeatEvery is how often an answer is written down that does not change.
+// repeatEvery is the time between two records of an answer that does not change.
 const repeatEvery = 20 * time.Millisecond
 
-// claim writes down the answers to one question: the first and the last of equal ones, and
-// some between. One goroutine owns it.
+// claim logs the answers to one question: the first and the last of equal ones, and some
+// between. One goroutine owns it.
 type claim struct {
 	log     *log
 	key     string
@@ -54,7 +54,7 @@ type claim struct {
 	pending bool
 }
 
-// note takes an answer. An empty key says that nothing is claimed.
+// note adds an answer. An empty key means that the node claims nothing.
 func (c *claim) note(key string, r oracle.Record) {
 	if key != c.key && c.pending {
 		c.log.write(c.latest)

@@ -25,7 +25,7 @@ type member struct {
 	store *replicate.Replica
 	state *registers
 
-	quiet  atomic.Bool   // clients and senders rest
+	quiet  atomic.Bool   // clients and senders do nothing
 	writes atomic.Uint64 // of the clients
 	reads  atomic.Uint64
 	late   atomic.Int64 // the worst lateness of the poller since the last sample
@@ -51,9 +51,9 @@ type Report struct {
 type Status struct {
 	ViewA, ViewB string // up-to-date views, or ""
 	SizeA, SizeB int    // how many members these have
-	Global       [2]int // who leads groups a and b globally, or 0
+	Global       [2]int // the global leaders of groups a and b, or 0
 	Epochs       [2]uint64
-	Leader       string // who leads group b, backed by a vote, or ""
+	Leader       string // the leader of group b, backed by a vote, or ""
 	Working      bool   // it has the registers
 }
 
@@ -61,21 +61,21 @@ type Status struct {
 type Command struct {
 	Number int
 	Do     string
-	Group  string `json:",omitempty"` // whose epoch is to end
-	Voters []int  `json:",omitempty"` // whose majorities are the quorums of the next one
+	Group  string `json:",omitempty"` // of DoEpoch
+	Voters []int  `json:",omitempty"` // of DoEpoch
 }
 
 // Commands.
 const (
 	DoReload = "reload" // read the key file again
 	DoQuiet  = "quiet"  // stop the load
-	DoLoad   = "load"   // continue it
-	DoState  = "state"  // write the state of the registers down
-	DoSample = "sample" // write down what the process uses
-	// DoProfile writes a profile of the heap. DoEpoch has the global leader of Group begin an
-	// epoch of Voters.
+	DoState  = "state"  // log the state of the registers
+	DoSample = "sample" // log the resources that the process uses
+	// DoProfile writes a profile of the heap.
 	DoProfile = "profile"
-	DoEpoch   = "epoch"
+	// DoEpoch makes the global leader of Group begin an epoch whose quorums are the majorities
+	// of Voters.
+	DoEpoch = "epoch"
 )
 
 // Serve runs a member, from the lines of in, until in ends or a node stops by itself.
@@ -155,7 +155,7 @@ func (m *member) serve(ctx context.Context, lines *json.Decoder) error {
 	}
 }
 
-// patience limits what a command waits for.
+// patience limits the duration of a command.
 const patience = 10 * time.Second
 
 func (m *member) perform(ctx context.Context, c *Command, r *Report) error {
@@ -164,8 +164,8 @@ func (m *member) perform(ctx context.Context, c *Command, r *Report) error {
 	switch c.Do {
 	case DoReload:
 		return errors.Join(m.a.ReloadKeys(ctx), m.b.ReloadKeys(ctx))
-	case DoQuiet, DoLoad:
-		m.quiet.Store(c.Do == DoQuiet)
+	case DoQuiet:
+		m.quiet.Store(true)
 	case DoState:
 		from := Now()
 		var s oracle.Record
@@ -187,7 +187,7 @@ func (m *member) perform(ctx context.Context, c *Command, r *Report) error {
 	return nil
 }
 
-// rest waits for a random time around d. It reports whether ctx goes on.
+// rest waits for a random time around d. It returns false when ctx is done.
 func rest(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d/2 + rand.N(d)):

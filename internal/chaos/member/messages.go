@@ -18,7 +18,7 @@ const (
 	oneWait     = time.Second
 )
 
-// payload returns the bytes of a message: its text, and more that follow from the text.
+// payload returns the bytes of a message: its text, and padding that depends on the text.
 func payload(text string) []byte {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // it never fails
@@ -26,7 +26,7 @@ func payload(text string) []byte {
 	return append([]byte(text+"\n"), bytes.Repeat([]byte{byte(sum), byte(sum >> 8), byte(sum >> 16)}, int(sum%largestText)/3)...)
 }
 
-// textOf returns the text of a payload that is as it was sent.
+// textOf returns the text of a payload, marked if the payload is damaged.
 func textOf(b []byte) string {
 	line, _, _ := bytes.Cut(b, []byte("\n"))
 	text := strings.Clone(string(line))
@@ -59,7 +59,7 @@ func (m *member) send(ctx context.Context) {
 	}
 }
 
-// receive writes the deliveries down.
+// receive logs the deliveries.
 func (m *member) receive(ctx context.Context) {
 	for d, err := range m.b.Deliveries(ctx) {
 		if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/failaware/failaware/replicate"
 )
 
-// pollEvery is how often the nodes are asked.
+// pollEvery is the time between two polls.
 const pollEvery = time.Millisecond
 
-// asker asks one node.
+// asker polls one node.
 type asker struct {
 	group                             string
 	node                              *failaware.Node
 	lead, follow, global, view, clock claim
-	epoch                             uint64           // that was written down
+	epoch                             uint64           // the last one logged
 	known                             failaware.ViewID // likewise
 	self                              failaware.NodeID
 }
@@ -29,7 +29,7 @@ func newAsker(l *log, group string, n *failaware.Node) *asker {
 	return &asker{group: group, node: n, lead: c, follow: c, global: c, view: c, clock: c, self: n.ID()}
 }
 
-// poll asks both nodes all the time.
+// poll polls both nodes.
 func (m *member) poll(ctx context.Context) {
 	a, b := newAsker(m.log, GroupA, m.a), newAsker(m.log, GroupB, m.b)
 	var told Status

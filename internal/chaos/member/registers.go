@@ -15,16 +15,16 @@ type command struct {
 	Number uint64 `json:"n"`
 	Key    string `json:"k"`
 	Value  uint64 `json:"v"`
-	More   string `json:"m"` // means nothing
+	More   string `json:"m"` // padding
 }
 
 // registers are the replicated state. The fields are in snapshots.
 type registers struct {
 	Values map[string]uint64
-	// Applied has the operations of each client as runs of numbers.
+	// Applied has the numbers of each client's operations, as runs of consecutive numbers.
 	Applied map[string][][2]uint64
-	Chain   uint64 // a hash of all operations, in their order
-	Again   uint64 // operations that came a second time
+	Chain   uint64 // a hash of all operations, in order
+	Again   uint64 // the count of repeated operations
 }
 
 func newRegisters() *registers {
@@ -50,8 +50,8 @@ func (s *registers) Apply(op replicate.Operation) any {
 	return before
 }
 
-// add notes an operation, and reports whether it is new. The numbers of a client mostly
-// come in their order.
+// add records an operation, and reports whether it is new. The numbers of a client mostly
+// come in order.
 func (s *registers) add(client string, n uint64) bool {
 	runs := s.Applied[client]
 	at := len(runs)

@@ -10,9 +10,9 @@ import (
 	"github.com/failaware/failaware/internal/chaos/oracle"
 )
 
-// sample writes down what the process uses, and answers how late the poller was.
+// sample logs the resources of the process, and reports how late the poller was.
 func (m *member) sample(r *Report) {
-	time.Sleep(3 * pollEvery) // what the poller saw before is not late, and it looks again
+	time.Sleep(3 * pollEvery) // let a late poll end, and another one follow
 	r.Late = m.late.Swap(0)
 	runtime.GC()
 	var heap runtime.MemStats
@@ -32,13 +32,13 @@ func (m *member) profile() error {
 	return pprof.Lookup("heap").WriteTo(f, 0)
 }
 
-// count returns how many entries a directory has.
+// count returns the number of entries of a directory.
 func count(dir string) int {
 	list, _ := os.ReadDir(dir)
 	return len(list)
 }
 
-// resident returns how many bytes of memory the process has, without those of files.
+// resident returns the resident memory of the process in bytes, without file mappings.
 func resident() int64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	var size, pages, shared int64

@@ -8,8 +8,8 @@ import (
 
 // Limits of the comparison of clocks.
 const (
-	comparable = 50_000_000 // ns: readings farther apart are not compared
-	rateError  = 2e-3       // of group time against the common clock: drift, and steering of both
+	maxApart  = 50_000_000 // ns: readings farther apart are not compared
+	rateError = 2e-3       // of group time against the common clock: drift, and steering of both
 )
 
 // reading is a reading of group time.
@@ -25,7 +25,7 @@ func (h *History) clocks(group string) (out []Violation) {
 	lines := map[string][]reading{}
 	for _, l := range h.Logs {
 		var before *Record
-		(&History{Logs: []*Log{l}}).each(group, Clock, func(_ *Log, r *Record) {
+		l.each(group, Clock, func(r *Record) {
 			lines[r.Timeline] = append(lines[r.Timeline], reading{l.Node, r})
 			if before != nil && before.Timeline == r.Timeline && r.Time < before.Time {
 				out = append(out, Violation{"a clock does not run backwards on a timeline",
@@ -39,7 +39,7 @@ func (h *History) clocks(group string) (out []Violation) {
 		latest := map[int]*Record{}
 		for _, x := range all {
 			for node, y := range latest {
-				if node != x.node && x.r.From-y.From < comparable && !agree(y, x.r) {
+				if node != x.node && x.r.From-y.From < maxApart && !agree(y, x.r) {
 					out = append(out, Violation{"readings of one timeline agree within their deviations",
 						fmt.Sprintf("group %s, timeline %s: node %d read %d±%d in [%d, %d], and node %d read %d±%d in [%d, %d]", group, line,
 							node, y.Time, y.Deviation, y.From, y.To, x.node, x.r.Time, x.r.Deviation, x.r.From, x.r.To)})

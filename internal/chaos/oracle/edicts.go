@@ -78,12 +78,12 @@ func (r *Record) compare(o *Record) (order int, why string) {
 	return order, "votes that run backwards"
 }
 
-// fence finds edicts that a fence obeyed although it had obeyed a later one, and such that
-// it refused although they were the latest.
+// fence finds edicts that a fence obeyed after a later one, and edicts that it refused although
+// they were the latest.
 func (h *History) fence(group string) (out []Violation) {
 	made := map[string]*Record{}
 	h.each(group, Edict, func(_ *Log, r *Record) { made[r.Text] = r })
-	var begun, ended int64 // of the obeyed ones: when the last was begun, and had been made
+	var begun, ended int64 // the latest beginning and end of the making of an obeyed edict
 	h.each(group, Obeyed, func(_ *Log, o *Record) {
 		e := made[o.Text]
 		switch {

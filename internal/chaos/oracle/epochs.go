@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// epochs finds epochs that two quorum systems rule, and nodes that went back to an earlier
-// epoch. One that has lost its disk begins anew.
+// epochs finds epochs that two quorum systems rule, and nodes that returned to an earlier
+// epoch. A node that has lost its disk may.
 func (h *History) epochs(group string) (out []Violation) {
 	rules := map[uint64]string{}
 	type answer struct {

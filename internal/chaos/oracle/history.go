@@ -72,8 +72,8 @@ func (l *Log) read(path string) error {
 	}
 }
 
-// who returns the text of an incarnation.
-func who(node int, boot uint64) string { return fmt.Sprintf("%d/%016x", node, boot) }
+// incarnation returns the text of an incarnation.
+func incarnation(node int, boot uint64) string { return fmt.Sprintf("%d/%016x", node, boot) }
 
 // groups returns the names of the groups in a history.
 func (h *History) groups() (names []string) {
@@ -93,10 +93,14 @@ func (h *History) groups() (names []string) {
 // each calls f with the records of a kind of a group.
 func (h *History) each(group, kind string, f func(l *Log, r *Record)) {
 	for _, l := range h.Logs {
-		for i := range l.Records {
-			if r := &l.Records[i]; r.Kind == kind && r.Group == group {
-				f(l, r)
-			}
+		l.each(group, kind, func(r *Record) { f(l, r) })
+	}
+}
+
+func (l *Log) each(group, kind string, f func(r *Record)) {
+	for i := range l.Records {
+		if r := &l.Records[i]; r.Kind == kind && r.Group == group {
+			f(r)
 		}
 	}
 }

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// Limits are what a run is held to besides the promises of the nodes.
+// Limits are the limits of a run besides the promises of the nodes.
 type Limits struct {
-	// Lateness is how late the machine may have been while the group had to heal; a
-	// healing on a later machine proves nothing.
+	// Lateness is how late the machine may be during a healing; a slow healing on a later
+	// machine is no violation.
 	Lateness time.Duration
-	// Slack is added to the bound of a healing, for the time that it takes to end the faults
-	// and to see the end of the healing.
+	// Slack is added to the bound of a healing, for the time that the harness takes to end
+	// the faults and to see the end of the healing.
 	Slack time.Duration
-	// Most is what a process may have gained between two calm moments, and Settled what
-	// one may have gained that was old enough, by its slope.
+	// Most is the largest growth of a process between two calm moments, and Settled the
+	// largest growth of an old process by its slope.
 	Most, Settled Use
 }
 
 // Verdict is the judgement of a run.
 type Verdict struct {
 	Violations []Violation
-	// Counts say how much was compared, by name.
+	// Counts has the numbers of the items that were compared, by name.
 	Counts map[string]int
-	// Heals are all healings; Excused says of how many the machine was too late to judge.
+	// Heals has all healings. Excused counts those during which the machine was too late.
 	Heals   []Healing
 	Excused int
 	Growth  []Growth

@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// leads returns the claims of nodes to lead globally: answers, and contexts for the work of a
+// globalClaims returns the claims of nodes to lead globally: answers, and contexts for the work of a
 // leader.
-func (h *History) leads(group string) []phase {
-	all := h.phases(group, Global, true, func(l *Log, r *Record) (string, string) {
-		return who(l.Node, r.Boot), fmt.Sprintf("leads globally since %d", r.Since)
+func (h *History) globalClaims(group string) []claim {
+	all := h.claims(group, Global, true, func(l *Log, r *Record) (string, string) {
+		return incarnation(l.Node, r.Boot), fmt.Sprintf("leads globally since %d", r.Since)
 	})
-	return append(all, h.phases(group, Context, true, func(l *Log, r *Record) (string, string) {
-		return who(l.Node, r.Boot), fmt.Sprintf("its context %d for the global lead has not ended", r.Number)
+	return append(all, h.claims(group, Context, true, func(l *Log, r *Record) (string, string) {
+		return incarnation(l.Node, r.Boot), fmt.Sprintf("its context %d for the global lead has not ended", r.Number)
 	})...)
 }
 
 // globalLeaders finds two nodes that led globally at one instant, or against a hold.
 func (h *History) globalLeaders(group string) (out []Violation) {
-	all := h.leads(group)
+	all := h.globalClaims(group)
 	h.each(group, Hold, func(l *Log, r *Record) {
-		all = append(all, phase{who: who(l.Node, r.Boot), key: "holds the global lead", begin: r.To, last: r.Until})
+		all = append(all, claim{incarnation: incarnation(l.Node, r.Boot), claimed: "holds the global lead", begin: r.To, last: r.Until})
 	})
-	collide(all, func(p, q *phase) {
-		if p.who != q.who {
+	collide(all, func(p, q *claim) {
+		if p.incarnation != q.incarnation {
 			out = append(out, Violation{"one global leader at a time", fmt.Sprintf("group %s: %v; %v", group, p, q)})
 		}
 	})
@@ -34,10 +34,10 @@ func (h *History) globalLeaders(group string) (out []Violation) {
 // supports finds nodes that supported two leaders at one instant, by the leaders' answers
 // or their own.
 func (h *History) supports(group string) (out []Violation) {
-	perNode := map[int][]phase{}
+	perNode := map[int][]claim{}
 	for _, l := range h.Logs {
 		own := &History{Logs: []*Log{l.leadsAndFollows()}}
-		for _, p := range own.phases(group, leadOrFollow, false, supported) {
+		for _, p := range own.claims(group, leadOrFollow, false, supported) {
 			if len(p.set) == 0 {
 				perNode[l.Node] = append(perNode[l.Node], p)
 			}
@@ -45,13 +45,13 @@ func (h *History) supports(group string) (out []Violation) {
 				perNode[id] = append(perNode[id], p)
 			}
 		}
-		(&History{Logs: []*Log{l}}).each(group, HoldLocal, func(_ *Log, r *Record) {
-			perNode[l.Node] = append(perNode[l.Node], phase{who: who(l.Node, r.Boot), key: "holds the lead", begin: r.To, last: r.Until})
+		l.each(group, HoldLocal, func(r *Record) {
+			perNode[l.Node] = append(perNode[l.Node], claim{incarnation: incarnation(l.Node, r.Boot), claimed: "holds the lead", begin: r.To, last: r.Until})
 		})
 	}
 	for id, claims := range perNode {
-		collide(claims, func(p, q *phase) {
-			if p.who != q.who {
+		collide(claims, func(p, q *claim) {
+			if p.incarnation != q.incarnation {
 				out = append(out, Violation{"a node supports one leader at a time",
 					fmt.Sprintf("group %s: node %d supports two: %v; %v", group, id, p, q)})
 			}
@@ -78,12 +78,12 @@ func (l *Log) leadsAndFollows() *Log {
 	return out
 }
 
-// supported says whom an answer about the lead supports.
+// supported returns the leader that an answer about the lead supports, and the claim.
 func supported(l *Log, r *Record) (string, string) {
 	if r.Leader != "" {
 		return r.Leader, fmt.Sprintf("node %d says that it supports it", l.Node)
 	}
-	return who(l.Node, r.Boot), fmt.Sprintf("leads since %d with the support of %v", r.Since, r.Set)
+	return incarnation(l.Node, r.Boot), fmt.Sprintf("leads since %d with the support of %v", r.Since, r.Set)
 }
 
 // selfSupport finds leaders that do not support themselves.

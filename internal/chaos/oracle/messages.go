@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// segment is what one process was given in one view.
+// segment has the deliveries of one process in one view.
 type segment struct {
 	log   *Log
 	view  string
@@ -77,8 +77,8 @@ func stream(m Message) Message {
 	return m
 }
 
-// repeated finds messages that a process was given twice, or out of their sender's order.
-// An incarnation that follows another begins anew.
+// repeated finds messages that a process was given twice, or out of their sender's order. A
+// new incarnation may get earlier messages again.
 func repeated(own []segment) (out []Violation) {
 	latest := map[Message]uint64{}
 	for _, s := range own {
@@ -97,16 +97,16 @@ func repeated(own []segment) (out []Violation) {
 	return out
 }
 
-// lost finds messages that were given to their sender although it was told that nobody
-// knows what became of them.
+// lost finds messages that were delivered to their sender although it was told that their
+// outcome is unknown.
 func lost(l *Log, group string) (out []Violation) {
 	given := map[Message]bool{}
-	(&History{Logs: []*Log{l}}).each(group, Deliver, func(_ *Log, r *Record) {
+	l.each(group, Deliver, func(r *Record) {
 		if r.ID.Sender == l.Node {
 			given[*r.ID] = true
 		}
 	})
-	(&History{Logs: []*Log{l}}).each(group, Lost, func(_ *Log, r *Record) {
+	l.each(group, Lost, func(r *Record) {
 		for m := *r.ID; m.Sequence <= r.Number; m.Sequence++ {
 			if given[m] {
 				out = append(out, Violation{"a message has one outcome", fmt.Sprintf("node %d was given %v, and told that it is lost", l.Node, m)})
@@ -116,9 +116,9 @@ func lost(l *Log, group string) (out []Violation) {
 	return out
 }
 
-// ordered reports whether a record is of an ordered message, and has its place in the view
-// for good. Transitional ones need not: those that wait behind a timed message come by its
-// stamp, and branches of the group part there.
+// ordered reports whether a record is of an ordered message with a final place in the view.
+// Transitional messages need not have one: those that wait behind a timed message are ordered
+// by its stamp, and branches of the group part there.
 func ordered(r *Record) bool { return r.Order != "" && !r.Weakened }
 
 // placed finds places of a view's order with two messages, and deliveries out of that order.
@@ -209,8 +209,8 @@ func unordered(items []*Record) (out []string) {
 	return out
 }
 
-// strict finds processes that left a view without a message that somebody was given as
-// strict in it.
+// strict finds processes that left a view without a message that was delivered as strict in
+// it.
 func strict(all []segment) (out []Violation) {
 	owed := map[string]map[Message]int{}
 	for _, s := range all {

@@ -81,12 +81,12 @@ func TestSupportOfTwoIsSeen(t *testing.T) {
 	follow := func(t int64, leader string) Record {
 		return at(t, Record{Kind: Follow, Leader: leader, AtMost: 80 * ms})
 	}
-	third := [][]Record{{lead(0, 1, 3), lead(40, 1, 3)}, nil, {follow(20, who(1, 7))}}
+	third := [][]Record{{lead(0, 1, 3), lead(40, 1, 3)}, nil, {follow(20, incarnation(1, 7))}}
 	require.Empty(t, rules(forged(third...)))
-	third[2] = []Record{follow(20, who(2, 7))}
+	third[2] = []Record{follow(20, incarnation(2, 7))}
 	require.Equal(t, []string{"a node supports one leader at a time"}, rules(forged(third...)))
 	require.Empty(t, rules(forged([]Record{lead(0, 1, 3), lead(200, 1, 3)}, []Record{lead(100, 2, 3)})), "the lease may have lapsed between")
-	handed := []Record{follow(0, who(2, 7)), lead(20, 1, 3), lead(40, 1, 3), follow(50, who(2, 7))}
+	handed := []Record{follow(0, incarnation(2, 7)), lead(20, 1, 3), lead(40, 1, 3), follow(50, incarnation(2, 7))}
 	require.Empty(t, rules(forged(handed, []Record{lead(0, 2, 1), lead(10, 2, 1)})), "it followed, led, and handed over")
 	handed[0], handed[1] = handed[1], handed[0]
 	require.Empty(t, rules(forged(handed)), "answers are written down a little late")
@@ -105,7 +105,7 @@ func TestOverlappingViewsAreSeen(t *testing.T) {
 	installed := func(t int64, id string, sequence uint64, members ...string) Record {
 		return at(t, Record{Kind: Installed, View: id, Boot: 7, Sequence: sequence, Members: members})
 	}
-	a, b := who(1, 7)+" from none", who(2, 7)+" from none"
+	a, b := incarnation(1, 7)+" from none", incarnation(2, 7)+" from none"
 	require.Empty(t, rules(forged([]Record{installed(0, "v", 1, a, b)}, []Record{installed(0, "v", 1, a, b)})))
 	require.Equal(t, []string{"a view id names one view"}, rules(forged([]Record{installed(0, "v", 1, a)}, []Record{installed(0, "v", 1, a, b)})))
 	require.Equal(t, []string{"a node is a member of its view"}, rules(forged([]Record{installed(0, "v", 1, b)})))

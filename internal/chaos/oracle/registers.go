@@ -16,7 +16,7 @@ type operation struct {
 	call, end *Record // end is nil if the process ended first
 }
 
-// value returns what the operation saw: the value that it read or replaced.
+// value returns the value that the operation read or replaced, if it is known.
 func (o *operation) value() (uint64, bool) {
 	if o.end == nil || o.end.Outcome != Done {
 		return 0, false
@@ -65,8 +65,9 @@ var register = porcupine.Model{
 // checkTime limits the search for one register.
 const checkTime = 20 * time.Second
 
-// registers finds registers whose histories are not linearizable. It returns how many
-// operations it has explained, and for how many registers the time did not suffice.
+// registers finds registers whose histories are not linearizable. It returns the number of
+// operations that it has explained, and the number of registers for which the time was too
+// short.
 func (h *History) registers() (out []Violation, explained, undecided int) {
 	for key, ops := range h.operations() {
 		list := linearize(ops)
@@ -83,8 +84,8 @@ func (h *History) registers() (out []Violation, explained, undecided int) {
 	return out, explained, undecided
 }
 
-// linearize returns the operations for the search. A write of unknown outcome that nobody
-// saw need not have happened. One that somebody saw happened before that was told.
+// linearize returns the operations for the search. It leaves out writes of unknown outcome
+// that no operation saw. A write that an operation saw ended before that operation did.
 func linearize(ops []operation) (out []porcupine.Operation) {
 	seen := map[uint64]int64{} // when a value had surely been written
 	for i := range ops {
@@ -114,7 +115,7 @@ func linearize(ops []operation) (out []porcupine.Operation) {
 	return out
 }
 
-// suspicion returns a hint where to look: a value that was replaced twice.
+// suspicion returns a hint for the search of the error: a value that was replaced twice.
 func suspicion(ops []operation) string {
 	replaced := map[uint64]*operation{}
 	for i := range ops {
@@ -132,8 +133,8 @@ func suspicion(ops []operation) string {
 	return "no value was replaced twice"
 }
 
-// states finds acknowledged writes that a state of the end does not have. It returns how
-// many were looked for.
+// states finds acknowledged writes that a final state does not have. It returns the number of
+// acknowledged writes.
 func (h *History) states() (out []Violation, acknowledged int) {
 	type write struct {
 		client string

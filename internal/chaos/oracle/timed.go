@@ -2,8 +2,8 @@ package oracle
 
 import "fmt"
 
-// stamped finds timed messages that a process was given out of the order of their stamps in
-// a view, and stamps of a view that differ between processes.
+// stamped finds timed messages that a process was not given in the order of their stamps, and
+// messages with different stamps at two processes of one view.
 func stamped(all []segment) (out []Violation) {
 	type place struct {
 		view    string

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Use is what a process uses at one moment, or its growth.
+// Use has the resources that a process uses at one moment, or their growth.
 type Use struct {
 	Goroutines int
 	Files      int   // open ones
@@ -15,20 +15,20 @@ type Use struct {
 
 const mib = 1 << 20
 
-// exceeds reports whether a growth is more than a limit in anything.
+// exceeds reports whether any resource exceeds its limit.
 func (u Use) exceeds(l Use) bool {
 	return u.Goroutines > l.Goroutines || u.Files > l.Files || u.Live > l.Live || u.Resident > l.Resident
 }
 
-// Growth is what a process used at its second calm moment, and For later at its last one. At
-// the first one it had not reached its size yet.
+// Growth compares the resources of a process at its second calm moment and at its last one,
+// For later. At the first one it had not yet reached its size.
 type Growth struct {
 	Node, Process int
 	For           time.Duration
 	First, Last   Use
-	// Settled is for how long the process was looked at after its first five minutes, and
-	// Slope its growth of that time: that of the straight line closest to the samples. Both
-	// are zero without five minutes more.
+	// Settled is the time of observation after the first five minutes, and Slope the growth
+	// during it, along the straight line closest to the samples. Both are zero if that time
+	// is shorter than five minutes.
 	Settled time.Duration
 	Slope   Use
 }
@@ -53,7 +53,7 @@ func (u Use) minus(o Use) Use {
 // use returns what a sample says.
 func (r *Record) use() Use { return Use{r.Goroutines, r.Files, r.Live, r.Resident} }
 
-// judgeGrowth compares what processes used at calm moments.
+// judgeGrowth compares the resources of processes at calm moments.
 func (v *Verdict) judgeGrowth(h *History, limits *Limits) {
 	for _, l := range h.Logs {
 		var samples []*Record
@@ -75,11 +75,11 @@ func (v *Verdict) judgeGrowth(h *History, limits *Limits) {
 	}
 }
 
-// settling is how long a process may take to reach its size, and how long it is looked
-// at afterwards at least.
+// settling is how long a process may take to reach its size, and the least time of observation
+// after that.
 const settling = 5 * time.Minute
 
-// settle finds the slopes after the settling.
+// settle computes Settled and Slope.
 func (g *Growth) settle(samples []*Record) {
 	from := samples[0].From
 	for len(samples) > 0 && samples[0].From < from+int64(settling) {
@@ -98,7 +98,7 @@ func (g *Growth) settle(samples []*Record) {
 	}
 }
 
-// rise returns by how much something grows in a nanosecond, by least squares.
+// rise returns the growth of a resource per nanosecond, by least squares.
 func rise(samples []*Record, of func(Use) float64) float64 {
 	n, times, values := float64(len(samples)), 0.0, 0.0
 	for _, s := range samples {

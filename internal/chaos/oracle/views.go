@@ -8,11 +8,11 @@ import (
 
 // views finds up-to-date views that overlap.
 func (h *History) views(group string) (out []Violation) {
-	all := h.phases(group, View, false, func(l *Log, r *Record) (string, string) {
+	all := h.claims(group, View, false, func(l *Log, r *Record) (string, string) {
 		return fmt.Sprint(l.Node), r.View
 	})
-	collide(all, func(p, q *phase) {
-		if p.key != q.key && overlap(p.set, q.set) {
+	collide(all, func(p, q *claim) {
+		if p.claimed != q.claimed && overlap(p.set, q.set) {
 			out = append(out, Violation{"up-to-date views are the same or have no member in common",
 				fmt.Sprintf("group %s: node %v of %v; node %v of %v", group, p, p.set, q, q.set)})
 		}
@@ -20,8 +20,8 @@ func (h *History) views(group string) (out []Violation) {
 	return append(out, h.installed(group)...)
 }
 
-// installed checks what nodes say of the views that they installed: one id has one set of
-// members, the node is one of them, and the sequences of an incarnation grow.
+// installed checks the views that nodes installed: one id has one set of members, the node is
+// one of them, and the sequences of an incarnation grow.
 func (h *History) installed(group string) (out []Violation) {
 	members := map[string][]string{}
 	latest := map[string]uint64{}
@@ -30,7 +30,7 @@ func (h *History) installed(group string) (out []Violation) {
 			out = append(out, Violation{"a view id names one view", fmt.Sprintf("group %s: view %s has the members %v and %v", group, r.View, known, r.Members)})
 		}
 		members[r.View] = r.Members
-		self := who(l.Node, r.Boot)
+		self := incarnation(l.Node, r.Boot)
 		if !slices.ContainsFunc(r.Members, func(m string) bool { return m == self || strings.HasPrefix(m, self+" ") }) {
 			out = append(out, Violation{"a node is a member of its view", fmt.Sprintf("group %s: %s installed view %s of %v", group, self, r.View, r.Members)})
 		}
