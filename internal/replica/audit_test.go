@@ -16,7 +16,7 @@ func miscounted(m *Replica) string {
 		weight += b.weight
 	}
 	switch {
-	case weight != m.queued || m.before > len(m.queue):
+	case weight != m.queued || m.earlier > len(m.queue):
 		return fmt.Sprintf("%d bytes of %d wait", m.queued, weight)
 	case m.whole > m.seen+1:
 		return fmt.Sprintf("all have what is before %d, after %d deliveries", m.whole, m.seen)
@@ -50,14 +50,14 @@ func tooLarge(t testing.TB) {
 	w.hold = nil
 	s, joiner := w.nodes[0].r.streams[0], w.nodes[1].r
 	chunk := message{kind: kindChunk, name: s.name, digest: s.from.digest, size: uint64(joiner.cfg.MaxSnapshot) + 1, body: []byte("x")}
-	w.perform(0, []Effect{{Kind: Broadcast, Options: free, Payload: encode(&chunk)}})
+	w.perform(0, []Effect{{Kind: Broadcast, Options: unordered, Payload: encode(&chunk)}})
 	require.Empty(t, joiner.incoming)
 	chunk.size--
-	w.perform(0, []Effect{{Kind: Broadcast, Options: free, Payload: encode(&chunk)}})
+	w.perform(0, []Effect{{Kind: Broadcast, Options: unordered, Payload: encode(&chunk)}})
 	require.Len(t, joiner.incoming, 1)
 	for range 2 {
 		joiner.takeBlocks(1, &message{kind: kindBlocks, body: make([]byte, 8*mostBlocks-8)})
-		require.LessOrEqual(t, len(joiner.has[0]), mostBlocks)
+		require.LessOrEqual(t, len(joiner.peerBlocks[0]), mostBlocks)
 	}
 }
 

@@ -11,18 +11,19 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
-// backlog holds the operations of one view that wait to be applied. Their bytes are kept where
-// snapshots are: while a large snapshot comes, more may wait than the memory should hold.
+// backlog holds the operations of one view that wait to be applied. Like snapshots, it keeps
+// their bytes in Bytes: during the transfer of a large snapshot, more operations may wait than
+// fit in memory.
 type backlog struct {
 	bytes Bytes
 	size  int    // of bytes
-	tail  []byte // the end, which is not in bytes yet
-	due   int    // the size of a tail that is moved to bytes
+	tail  []byte // the end, not yet in bytes
+	due   int    // the size at which the tail is moved to bytes
 	count int    // of the operations
 	// weight is how much of Config.MaxQueued the operations take.
 	weight int
-	// For a node that will not apply the operations: its own, for which callers may wait,
-	// and, with Stored, how far the messages of each sender are ordered.
+	// If the node never applies the operations, it reports its own, for which callers may
+	// wait, and, with Stored, records how far the messages of each sender are ordered.
 	own     []broadcast.Delivery
 	ordered []broadcast.Mark
 }
@@ -53,8 +54,8 @@ func (b *backlog) add(d *broadcast.Delivery, cfg *Config) {
 	b.tail, b.due = b.tail[:0], 0
 }
 
-// Each returns effects one after the other, with those that a Replay stands for in its place.
-// The error is that of the Replay, which ends there.
+// Each iterates over effects, and over those of a Replay in its place. After an error, which
+// is that of a Replay, it continues behind the Replay.
 func Each(effects []Effect) iter.Seq2[*Effect, error] {
 	return func(yield func(*Effect, error) bool) {
 		for i := range effects {
@@ -128,16 +129,16 @@ func readDelivery(in io.Reader) (d broadcast.Delivery, err error) {
 
 // wait queues an operation until the state is here.
 func (m *Replica) wait(d *broadcast.Delivery) {
-	if len(m.queue) == m.before {
+	if len(m.queue) == m.earlier {
 		m.queue = append(m.queue, new(backlog))
 	}
 	m.queue[len(m.queue)-1].add(d, &m.cfg)
 	m.queued += len(d.Payload) + PerDelivery
 }
 
-// overflows reports whether more deliveries wait than may. While a snapshot comes, its size is
-// the limit, because to begin again costs as much. Deliveries that could not be put into Bytes
-// count as memory.
+// overflows reports whether too many deliveries wait. During the transfer of a snapshot, its
+// size is the limit if it is larger, because starting over costs as much. Deliveries that
+// Bytes refused count as memory.
 func (m *Replica) overflows() bool {
 	most, memory := m.cfg.MaxQueued, 0
 	for _, p := range m.incoming {
@@ -151,7 +152,7 @@ func (m *Replica) overflows() bool {
 	return m.phase == settled && (m.queued > most || memory > m.cfg.MaxQueued)
 }
 
-// replay has the application apply operations that have waited.
+// replay makes the application apply operations that have waited.
 func (m *Replica) replay(b *backlog, fresh bool) {
 	m.noteAll(b)
 	m.emit(Effect{Kind: ApplyAll, Replay: &Replay{b, m.view.ID, fresh, uint64(m.cfg.HashEvery)}})
@@ -160,7 +161,7 @@ func (m *Replica) replay(b *backlog, fresh bool) {
 // drain applies the queue.
 func (m *Replica) drain() {
 	for i, b := range m.queue {
-		m.replay(b, m.phase == settled && i >= m.before)
+		m.replay(b, m.phase == settled && i >= m.earlier)
 	}
 	m.dropQueue()
 }
@@ -174,8 +175,8 @@ func (m *Replica) drainBefore() {
 
 // takeBefore removes the operations of earlier views from the queue.
 func (m *Replica) takeBefore() []*backlog {
-	old := m.queue[:m.before:m.before]
-	m.queue, m.before = m.queue[m.before:], 0
+	old := m.queue[:m.earlier:m.earlier]
+	m.queue, m.earlier = m.queue[m.earlier:], 0
 	for _, b := range old {
 		m.queued -= b.weight
 	}
@@ -183,7 +184,7 @@ func (m *Replica) takeBefore() []*backlog {
 }
 
 // dropQueue empties the queue.
-func (m *Replica) dropQueue() { m.queue, m.queued, m.before = nil, 0, 0 }
+func (m *Replica) dropQueue() { m.queue, m.queued, m.earlier = nil, 0, 0 }
 
 // skipQueue empties the queue, whose operations this node will not apply.
 func (m *Replica) skipQueue() {
@@ -201,7 +202,7 @@ func (m *Replica) skipAll(of []*backlog) {
 	}
 }
 
-// noteAll notes that operations are ordered.
+// noteAll records, with Stored, that operations are ordered.
 func (m *Replica) noteAll(b *backlog) {
 	for _, mark := range b.ordered {
 		m.ordered = broadcast.AddMark(m.ordered, mark)

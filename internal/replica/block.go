@@ -12,10 +12,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A snapshot that is made after some operations has most bytes in common with the one
-// before, perhaps at other offsets. So it is cut into blocks where its content says so,
-// and a transfer that begins again does not send the blocks that the receiver has from an
-// attempt that came to nothing. The digest of the whole says whether all were right.
+// A snapshot has most bytes in common with one made some operations earlier, perhaps at other
+// offsets. So a snapshot is cut into content-defined blocks, and a transfer that starts over
+// does not send the blocks that the receiver has from an abandoned attempt. The digest of the
+// whole shows whether all blocks were right.
 
 // block is a part of a snapshot up to end, named by its checksum.
 type block struct{ id, end uint64 }
@@ -29,8 +29,8 @@ type cutter struct {
 }
 
 var (
-	sums = crc64.MakeTable(crc64.ECMA)
-	gear = func() (g [256]uint64) {
+	crcTable = crc64.MakeTable(crc64.ECMA)
+	gear     = func() (g [256]uint64) {
 		for i := range g {
 			x := uint64(i+1) * 0x9e3779b97f4a7c15
 			x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -49,13 +49,13 @@ func (c *cutter) cut(p []byte) (n int, id uint64, ends bool) {
 	roll, ending := c.roll, math.MaxUint64/uint64(c.size)
 	for _, x := range p[n:max(n, min(len(p), most-c.fill))] {
 		roll = roll<<1 + gear[x]
-		if n++; roll <= ending { // so many on average
+		if n++; roll <= ending { // once in size bytes on average
 			ends = true
 			break
 		}
 	}
 	c.roll, ends = roll, ends || c.fill+n >= most
-	c.sum = crc64.Update(c.sum, sums, p[:n])
+	c.sum = crc64.Update(c.sum, crcTable, p[:n])
 	c.fill += n
 	if id = c.sum; ends {
 		*c = cutter{size: c.size}
@@ -71,7 +71,7 @@ func (c *Content) begin(i int) uint64 {
 	return c.blocks[i-1].end
 }
 
-// blockFrom returns the first block that begins at an offset or behind it.
+// blockFrom returns the first block that begins at or after an offset.
 func (c *Content) blockFrom(offset uint64) int {
 	if offset == 0 {
 		return 0
@@ -107,12 +107,12 @@ func (c *Content) read(id uint64) ([]byte, bool) {
 	return b, err == nil
 }
 
-// mostBlocks is how many blocks of a member are remembered.
+// mostBlocks limits the blocks that are remembered of a member.
 const mostBlocks = 1 << 17
 
-// shed drops parts of snapshots. The largest of them is a spare, from which blocks are
-// taken.
-func (m *Replica) shed(drop func(*incoming) bool) {
+// dropIncoming drops received parts of snapshots. It keeps the largest as a spare, from which
+// later transfers take blocks.
+func (m *Replica) dropIncoming(drop func(*incoming) bool) {
 	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool {
 		if drop(p) && (m.spare == nil || p.data.size >= m.spare.size) {
 			m.spare = p.data
@@ -131,13 +131,13 @@ func (m *Replica) announce() {
 		for _, b := range blocks {
 			body = binary.BigEndian.AppendUint64(body, b.id)
 		}
-		m.say(free, message{kind: kindBlocks, body: body})
+		m.broadcast(unordered, message{kind: kindBlocks, body: body})
 	}
 }
 
-// takeBlocks notes which blocks a member has.
+// takeBlocks records the blocks of a member.
 func (m *Replica) takeBlocks(from timed.NodeID, c *message) {
-	has := &m.has[m.view.Set.Rank(from)]
+	has := &m.peerBlocks[m.view.Set.Rank(from)]
 	for b := c.body; len(b) >= 8 && len(*has) < mostBlocks; b = b[8:] {
 		*has = append(*has, binary.BigEndian.Uint64(b))
 	}
@@ -147,16 +147,16 @@ func (m *Replica) takeBlocks(from timed.NodeID, c *message) {
 // common reports whether all receivers of a stream have a block.
 func (m *Replica) common(s *stream, id uint64) bool {
 	for i := range s.receivers {
-		if _, ok := slices.BinarySearch(m.has[m.view.Set.Rank(s.receivers[i].id)], id); !ok {
+		if _, ok := slices.BinarySearch(m.peerBlocks[m.view.Set.Rank(s.receivers[i].id)], id); !ok {
 			return false
 		}
 	}
 	return true
 }
 
-// same returns the names of the next blocks of a stream if all receivers have them, and
-// where they end; otherwise where the next piece ends.
-func (m *Replica) same(s *stream) (ids []byte, end uint64) {
+// nextBlocks returns the names of the next blocks of a stream that all receivers have, and
+// the offset of their end. If there are none, it returns the end of the next piece.
+func (m *Replica) nextBlocks(s *stream) (ids []byte, end uint64) {
 	state := s.from.state
 	i := state.blockFrom(s.next)
 	end = s.next
@@ -175,8 +175,8 @@ func (m *Replica) same(s *stream) (ids []byte, end uint64) {
 	return nil, end
 }
 
-// takeSame takes the blocks that the next bytes of a snapshot are. If one is not here, its
-// source goes on with bytes.
+// takeSame takes the next bytes of a snapshot from blocks of the spare. If a block is missing,
+// it asks the source for the bytes.
 func (m *Replica) takeSame(p *incoming, c *message) bool {
 	offset := c.offset
 	for ids := c.body; len(ids) >= 8; ids = ids[8:] {

@@ -2,8 +2,8 @@ package replica
 
 import "github.com/failaware/failaware/timed"
 
-// maxChecks is the limit of positions that are compared at the same time. A member that
-// lags further behind is compared at a later position.
+// maxChecks limits the positions that are compared at the same time. A member that lags
+// further behind is compared at a later position.
 const maxChecks = 16
 
 // check has the hashes of the members' states at one position, as far as they are known.
@@ -23,7 +23,7 @@ func (m *Replica) HandleHash(now timed.Instant, at Point, value uint64, out []Ef
 		if m.view == nil || at.View != m.view.ID {
 			return
 		}
-		m.say(free, message{kind: kindHash, at: at, sum: value})
+		m.broadcast(unordered, message{kind: kindHash, at: at, sum: value})
 		m.takeHash(m.cfg.Self.Node, at, value)
 	})
 }

@@ -30,19 +30,19 @@ var errMessage = errors.New("replica: not a message of the replicated state")
 // or Timed, and all members apply the operation.
 func AppendOp(dst, op []byte) []byte { return append(append(dst, byte(kindOp)), op...) }
 
-// AppendBeside appends a payload of the application that is no operation. Broadcast it in
+// AppendBeside appends a payload of the application that is not an operation. Broadcast it in
 // any order to get a [Beside] effect at all members.
 func AppendBeside(dst, payload []byte) []byte {
 	return append(append(dst, byte(kindBeside)), payload...)
 }
 
-// AppendBarrier appends the payload of a barrier. Broadcast it as Total to get a
-// [Barrier] effect at its position in the order. It changes no state, so a split in
-// which there were only barriers needs no merge.
+// AppendBarrier appends the payload of a barrier. Broadcast it as Total to get a [Barrier]
+// effect at its position in the order. It changes no state: after a split with barriers only,
+// no merge is needed.
 func AppendBarrier(dst []byte) []byte { return append(dst, byte(kindBarrier)) }
 
-// AppendBootstrap appends the payload by which an operator says that a view need not wait
-// for members that remember the state. Broadcast it as Total.
+// AppendBootstrap appends the payload by which an operator lets a view continue without
+// members that remember the state. Broadcast it as Total.
 func AppendBootstrap(dst []byte, view membership.ViewID) []byte {
 	return appendView(append(dst, byte(kindBootstrap)), view)
 }

@@ -13,23 +13,23 @@ import (
 type Config struct {
 	Self timed.Incarnation
 
-	// MaxPayload is that of the broadcast, at least LeastPayload. It must be the
-	// same at all members.
+	// MaxPayload is the limit of the broadcast, at least LeastPayload. It must be the same at
+	// all members.
 	MaxPayload int
 	// MaxSnapshot is the largest snapshot, in bytes, that is sent or accepted.
 	MaxSnapshot int
-	// NewBytes returns room for the bytes of one snapshot, or of the operations of a view
-	// that wait for it. The default is Memory.
+	// NewBytes returns storage for the bytes of one snapshot, or for the operations of a view
+	// that wait for one. The default is Memory.
 	NewBytes func() Bytes
-	// BlockBytes is the size of the blocks of a snapshot, about.
+	// BlockBytes is the average size of the blocks of a snapshot.
 	BlockBytes int
 	// ChunkBytes is how many bytes of a snapshot travel in one message. Together
 	// with ChunkOverhead they must fit into MaxPayload.
 	ChunkBytes int
-	// Rate is how many bytes of snapshots this node sends in a second.
+	// Rate is how many bytes of snapshots this node sends per second.
 	Rate int
-	// Window is how many bytes of a snapshot may be under way that its slowest
-	// receiver has not acknowledged.
+	// Window is how many bytes of a snapshot may be in flight, unacknowledged by the slowest
+	// receiver.
 	Window int
 	// MaxQueued is how many bytes of deliveries may wait for a snapshot or for a
 	// merge, including 64 for each delivery. A joiner that would exceed both it and the
@@ -46,9 +46,9 @@ type Config struct {
 	// Quorum, if not nil, is the quorum system of the broadcast's configuration. There
 	// is then one line of states, that of the quorums.
 	Quorum quorum.System
-	// Epoch, if not 0, numbers the Quorum, which is that of this incarnation only: the
-	// incarnations of an epoch share one. A state directory must keep the node from
-	// coming back to an earlier epoch.
+	// Epoch, if not 0, is the number of the epoch that Quorum rules. It does not change
+	// during the incarnation. A state directory must keep the node from returning to an
+	// earlier epoch.
 	Epoch uint64
 }
 
@@ -87,11 +87,11 @@ const ChunkOverhead = 1 + nameBytes + 16 + 8 + 8
 // PerDelivery is how many bytes a waiting delivery counts besides its payload.
 const PerDelivery = 64
 
-// ancestors is the limit of ancestors in a report. They take a quarter of the room, and
+// ancestors returns the limit of ancestors in a report. They take a quarter of the room, and
 // the snapshots the rest.
 func (c *Config) ancestors() int { return min(1+(c.MaxPayload-LeastPayload)/4/ancestorBytes, maxLine) }
 
-// copies is the limit of snapshots in each list of a report.
+// copies returns the limit of snapshots in each list of a report.
 func (c *Config) copies() int {
 	return min(1+(c.MaxPayload-LeastPayload)/4*3/(2*copyBytes), maxCopies)
 }

@@ -9,9 +9,9 @@ import (
 
 // Bytes keeps the bytes of one snapshot, in memory or in a file.
 type Bytes interface {
-	// ReadAt says io.EOF only behind all that was appended.
+	// ReadAt returns io.EOF only at the end of the appended bytes.
 	io.ReaderAt
-	// Append adds bytes at the end. After an error there are as many as before.
+	// Append adds bytes at the end, or none if it returns an error.
 	Append(p []byte) error
 }
 
@@ -41,7 +41,7 @@ type Content struct {
 
 	blocks []block
 	cutter cutter
-	named  []int // the blocks in the order of their names, once somebody asks
+	named  []int // the blocks in the order of their names, made by the first read
 }
 
 // NewContent returns an empty snapshot.
@@ -79,7 +79,7 @@ func (c *Content) Reader() *Reader {
 	return &Reader{r: bufio.NewReaderSize(io.NewSectionReader(c.bytes, 0, int64(c.size)), readerBytes)}
 }
 
-// A Reader reads a Content, and knows whether it could: an application may take a fault for
+// A Reader reads a Content, and keeps the first error: an application may take an error for
 // the end.
 type Reader struct {
 	r   *bufio.Reader
@@ -95,7 +95,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Err returns why a read has failed, or nil.
+// Err returns the error of a read, or nil.
 func (r *Reader) Err() error { return r.err }
 
 // Piece is a part of a snapshot that travels in one message.
@@ -105,8 +105,8 @@ type Piece struct {
 	size   int
 }
 
-// Message returns the payload of a Broadcast with the piece of a snapshot that belongs
-// behind it. The error is that of the Bytes.
+// Message returns the payload of a Broadcast, followed by its piece of a snapshot. The error
+// is that of the Bytes.
 func (e *Effect) Message() ([]byte, error) {
 	p := e.Piece
 	if p == nil {

@@ -12,16 +12,16 @@ import (
 // same process or on a disk. The zero value is the initial state of every application.
 type Earlier struct {
 	Lineage
-	// Remembers says that the node has got a quorum's state, and knows everything that it
-	// has promised since.
+	// Remembers says that the node has had the state of a quorum, and knows all promises that
+	// it has made since.
 	Remembers bool
 	// Promised is the largest rank of a view that the node saw settled.
 	Promised uint64
 }
 
-// HandleEnd takes the end of the incarnation, after all its deliveries. The state then
-// contains all deliveries that continue it: members that come later compare its position
-// with theirs. Earlier returns it.
+// HandleEnd ends the incarnation, after all its deliveries. The state then contains all
+// deliveries that continue it: members that come later compare its position with theirs.
+// Earlier returns it.
 func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 	return m.turn(now, out, func() {
 		m.streams = nil
@@ -46,7 +46,7 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 	})
 }
 
-// keep makes the state of this incarnation one that the next begins with.
+// keep records the state of this incarnation for the next one.
 func (m *Replica) keep() {
 	m.old = Earlier{Lineage: m.lineage}
 	if m.ops {
@@ -65,10 +65,10 @@ func (m *Replica) actual() Lineage {
 // Earlier returns the state that the incarnation has left, after HandleEnd.
 func (m *Replica) Earlier() Earlier { return m.old }
 
-// placed notes the position of an operation. All members deliver the same up to there if
-// they deliver as much, even those that end: flushed messages are the first whose place
-// depends on how much a member has of the view.
-func (m *Replica) placed(d *broadcast.Delivery) {
+// notePosition records the position of an operation. All members that deliver as much,
+// even those that end, have delivered the same messages up to the first flushed one, whose
+// place depends on how much of the view a member has.
+func (m *Replica) notePosition(d *broadcast.Delivery) {
 	m.last = d.Position
 	m.flushed = m.flushed || d.Flushed
 	if !m.flushed {
@@ -102,28 +102,27 @@ func (m *Replica) includes(b, other *branch) bool {
 	return false
 }
 
-// withoutIncluded drops the branches that others continue. Their members get the state of
-// the others, which contains theirs.
+// withoutIncluded drops the branches that other branches continue. Their members get the
+// state of the others, which contains theirs.
 func (m *Replica) withoutIncluded(bs []branch) []branch {
 	for i := 0; i < len(bs); {
-		included := slices.ContainsFunc(bs, func(b branch) bool { return b.label != bs[i].label && m.includes(&b, &bs[i]) })
-		if !included {
+		if slices.ContainsFunc(bs, func(b branch) bool { return b.label != bs[i].label && m.includes(&b, &bs[i]) }) {
+			bs = slices.Delete(bs, i, i+1)
+		} else {
 			i++
-			continue
 		}
-		bs = slices.Delete(bs, i, i+1)
 	}
 	return bs
 }
 
-// yield reports, with a Quorum, that the state of this node gives way to another that does
-// not contain it. again says that it has become this node's own since that was reported.
-func (m *Replica) yield(again bool) {
-	m.yielded = m.yielded && !again
+// noteDiscarded reports, with a Quorum, that another state replaces the state of this node
+// and does not contain it. again says that the node has got a new state since the last report.
+func (m *Replica) noteDiscarded(again bool) {
+	m.discarded = m.discarded && !again
 	own := branch{label: m.old.Label, end: m.old.End}
-	if m.cfg.Quorum == nil || own.label == (Label{}) || m.yielded || slices.ContainsFunc(m.branches, func(b branch) bool { return m.includes(&b, &own) }) {
+	if m.cfg.Quorum == nil || own.label == (Label{}) || m.discarded || slices.ContainsFunc(m.branches, func(b branch) bool { return m.includes(&b, &own) }) {
 		return
 	}
-	m.yielded = true
+	m.discarded = true
 	m.notify(Event{Kind: EventDiscarded})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Kind tells effects apart.
+// Kind is the kind of an effect.
 type Kind uint8
 
 const (
@@ -19,8 +19,8 @@ const (
 	Broadcast Kind = iota + 1
 	// Apply: the application applies Delivery, which no longer has its envelope.
 	Apply
-	// ApplyAll: the application does what the Replay stands for: it applies operations that
-	// have waited, which may be many, and hashes its state in between.
+	// ApplyAll: the application performs the effects of the Replay: it applies operations
+	// that have waited, which may be many, and hashes its state in between.
 	ApplyAll
 	// Snapshot: the application makes a snapshot of its state as it is between the
 	// calls before and after this one. The snapshot or the error goes to HandleSnapshot
@@ -43,18 +43,18 @@ const (
 	// Barrier: this node's barrier Delivery stands between the calls before and
 	// after this one.
 	Barrier
-	// Beside: Delivery is a message of the application that is no operation. It stands
+	// Beside: Delivery is a message of the application that is not an operation. It stands
 	// between the calls before and after this one, whatever state this node has.
 	Beside
 	// Locate, with Stored: the application has the state that Place names, and with
 	// each later Apply the one at the Position of the Delivery. Without a Place, the
 	// state has no name until the next Locate.
 	Locate
-	// Lasts, with Stored: all that the application had applied At, or before, lasts if
-	// it is regular and Strict. Unless Lasting is set, nothing more will be said of
-	// calls before this one.
+	// Lasts, with Stored: the regular Strict operations that the application had applied
+	// through At last. Without Lasting, no more will be reported about the calls before
+	// this one.
 	Lasts
-	// Withdraw: the node ends, so that the others go on without it. Event is why.
+	// Withdraw: the node ends, so that the others continue without it. Event is the reason.
 	Withdraw
 )
 
@@ -63,7 +63,7 @@ func (k Kind) String() string {
 		Hash: "hash", Notify: "notify", Skip: "skip", Barrier: "barrier", Beside: "beside", Locate: "locate", Lasts: "lasts", Withdraw: "withdraw"}...)
 }
 
-// Effect is something for the caller to do, in order. The kind says which fields count.
+// Effect is an instruction for the caller. The kind determines the fields that are used.
 // Apply to Hash are calls of the application. Skip, Barrier and Beside are in order with them.
 // Payloads, states and branches are immutable and may be kept.
 type Effect struct {
@@ -88,9 +88,9 @@ type Effect struct {
 	Event   *Event
 }
 
-// Queues is how many queues of messages a member needs: those in the order, those of
-// snapshots, and others. None waits for room that another lane of the broadcast lacks, or
-// behind a snapshot.
+// Queues is the number of message queues of a member: for ordered messages, for snapshots,
+// and for others. So no message waits for room in another lane of the broadcast, or behind a
+// snapshot.
 const Queues = 3
 
 // Queue returns the queue of a Broadcast, from 0 on.
@@ -104,7 +104,7 @@ func (e *Effect) Queue() int {
 	return 2
 }
 
-// Branch is one of the states that meet in a view.
+// Branch is one of several states that members bring to a view.
 type Branch struct {
 	Label   Label
 	Members timed.Set // members that had this state
@@ -117,7 +117,7 @@ type Point struct {
 	Position uint64
 }
 
-// EventKind tells events apart.
+// EventKind is the kind of an event.
 type EventKind uint8
 
 const (
@@ -136,10 +136,10 @@ const (
 	// EventWaiting: the view waits, because those of its Members that remember the state are
 	// no quorum, and nodes of the group are Absent that may know more.
 	EventWaiting
-	// EventBegun: the view goes on with the newest state that its members have, although
-	// those that remember, Members, are no quorum. No node of the group is absent, or an
-	// operator has said so (AppendBootstrap). What they remember may lack operations that
-	// were said to last. A group begins like this, with no Members.
+	// EventBegun: the view continues with the newest state of its members, although those
+	// that remember, Members, are no quorum. No node of the group is absent, or an operator
+	// has allowed it (AppendBootstrap). The state may lack operations that were reported to
+	// last. A new group begins like this, without Members.
 	EventBegun
 	// EventDiscarded: a quorum has continued without this node, and its state
 	// replaces this node's.
@@ -163,12 +163,12 @@ const (
 	// EventDisk: the disk of this node is full, which Err says, or no longer is.
 	EventDisk
 	// EventDiffers: Setting, which must be the same at all members, is Here at this node
-	// and There at Member. With another Storage the view does not go on.
-	// A node that has no state, unlike those with another Storage, withdraws.
+	// and There at Member. If it is Storage, the view does not continue, and a node without
+	// a state withdraws if the members that have one differ from it.
 	EventDiffers
 )
 
-// Event is news of the replicated state. The kind says which fields count.
+// Event is an event of the replicated state. The kind determines the fields that are used.
 type Event struct {
 	Kind         EventKind
 	View         membership.ViewID

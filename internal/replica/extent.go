@@ -5,17 +5,17 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
-// Extent says what the state of this node contains, for readers that send nothing. The
-// zero value says that the node does not have the state of its view.
+// Extent describes the contents of this node's state, for reads without messages. The zero
+// value means that the node does not have the state of its view.
 type Extent struct {
 	View membership.ViewID
 	Seen uint64 // the position of the last delivery in the order
 	Last uint64 // the position of the last operation in the view, or 0
 	// Sure is one more than the position through which the state is part of the states of
-	// all later quorums; without a Quorum, of all members of the view. 0: nothing is.
+	// all later quorums; without a Quorum, of all members of the view. 0 means none.
 	Sure uint64
-	// Whole is what Sure becomes once the disks that must have it do, with Stored, and Sure
-	// otherwise.
+	// Whole is, with Stored, the value that Sure reaches once the disks have the state.
+	// Otherwise it is Sure.
 	Whole uint64
 }
 
@@ -32,9 +32,9 @@ func (m *Replica) Extent() Extent {
 	return e
 }
 
-// see notes the position of a delivery in the order. All members have everything before a
-// regular Strict one, whoever sent it; lasts says when that is enough.
-func (m *Replica) see(d *broadcast.Delivery) {
+// noteSeen records the position of a delivery in the order. All members have everything before
+// a regular Strict delivery, even one of another sender; lasts explains when that is enough.
+func (m *Replica) noteSeen(d *broadcast.Delivery) {
 	if d.Class != broadcast.ClassOrdered {
 		return
 	}

@@ -260,7 +260,7 @@ func gotOfAnother(t testing.TB) {
 	w.hold = nil
 	require.Len(t, w.nodes[0].r.streams, 1)
 	s := w.nodes[0].r.streams[0]
-	w.perform(1, []Effect{{Kind: Broadcast, Options: free, Payload: encode(&message{kind: kindGot, name: s.name, digest: Digest{1}, offset: s.from.state.size})}})
+	w.perform(1, []Effect{{Kind: Broadcast, Options: unordered, Payload: encode(&message{kind: kindGot, name: s.name, digest: Digest{1}, offset: s.from.state.size})}})
 	require.Len(t, w.nodes[0].r.streams, 1, "nobody has the snapshot yet")
 }
 

@@ -8,18 +8,18 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// The rank of a state orders the states that quorums had. A view that is settled has a rank
-// above all that its members have promised, and its members promise it. Its state gets that
-// rank when a quorum has said, in the order, that it has the state: then every later quorum
-// includes a member that has promised the rank, and its view gets a larger one. A view that
-// ends before leaves the state as old as it was, because other members may not have seen
-// it settled, and settle another view of the same rank. The sequence of the view is no rank,
-// because sequences begin at 1 again when the incarnations of all members end together.
+// The rank of a state orders the states that quorums had. A settled view has a rank above all
+// that its members have promised, and its members promise it. Its state gets that rank when a
+// quorum has announced, in the order, that it has the state: every later quorum then includes
+// a member that has promised the rank, and its view gets a larger one. If the view ends before
+// that, the state keeps its old rank, because other members may not have seen the view settled,
+// and settle another view of the same rank. The sequence of the view cannot serve as rank,
+// because sequences start at 1 again when the incarnations of all members end together.
 //
 // With Stored the rank is the sequence of the view. A state directory has it before the
 // member takes part in the view, so that later views have larger ones, over processes.
 
-// promise begins the rank of a view that has just been settled.
+// promise determines and promises the rank of a view that has just been settled.
 func (m *Replica) promise() {
 	switch {
 	case m.cfg.Quorum == nil:
@@ -40,14 +40,14 @@ func (m *Replica) promise() {
 		m.lineage.Rank = m.branches[0].rank
 	}
 	if m.Current() {
-		m.sayHolds()
+		m.broadcastHolds()
 	}
 }
 
-// sayHolds tells the others, in the order, that this node has the state of the view.
-func (m *Replica) sayHolds() {
+// broadcastHolds announces, in the order, that this node has the state of the view.
+func (m *Replica) broadcastHolds() {
 	if m.cfg.Quorum != nil && !m.cfg.Stored {
-		m.say(marker, message{kind: kindHolds, view: m.view.ID})
+		m.broadcast(marker, message{kind: kindHolds, view: m.view.ID})
 	}
 }
 
@@ -68,7 +68,7 @@ func (m *Replica) lasts(d *broadcast.Delivery) bool {
 	return regular && q != nil && q.IsQuorum(m.holders)
 }
 
-// takeHolds notes that a member has the state of the view from here on.
+// takeHolds records that a member has the state of the view from this position on.
 func (m *Replica) takeHolds(from timed.NodeID, view membership.ViewID) {
 	if m.phase != settled || view != m.view.ID || m.cfg.Quorum == nil {
 		return
@@ -79,7 +79,7 @@ func (m *Replica) takeHolds(from timed.NodeID, view membership.ViewID) {
 	}
 }
 
-// takeBarrier takes a barrier. Barriers of other nodes have no effect here.
+// takeBarrier handles a barrier. Barriers of other nodes have no effect.
 func (m *Replica) takeBarrier(d broadcast.Delivery) {
 	switch {
 	case !m.own(&d):
@@ -100,7 +100,7 @@ func (m *Replica) newest(bs []branch) branch {
 	best, weight := bs[0], m.weightOf(bs[0])
 	for _, b := range bs[1:] {
 		w := m.weightOf(b)
-		if c := b.compare(&best); c > 0 || c == 0 && (w > weight || w == weight && m.rather(&b, &best)) {
+		if c := b.compare(&best); c > 0 || c == 0 && (w > weight || w == weight && m.preferred(&b, &best)) {
 			best, weight = b, w
 		}
 	}
@@ -136,8 +136,8 @@ func (m *Replica) voters() timed.Set {
 	return m.remembering().Intersect(system.Members())
 }
 
-// rather reports whether a branch is preferred to another of the same rank.
-func (m *Replica) rather(b, o *branch) bool {
+// preferred reports whether b is preferred to o, which has the same rank and weight.
+func (m *Replica) preferred(b, o *branch) bool {
 	if more, less := m.includes(b, o), m.includes(o, b); more != less {
 		return more
 	}

@@ -6,15 +6,16 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
-// Lineage says which state a state is, and what it continues. The zero value is that of the
-// initial state of every application. Copies share Line, so nothing changes it in place.
+// Lineage identifies a state, and names the states that it continues. The zero value is the
+// lineage of the initial state of every application. Copies share Line, which is never changed
+// in place.
 type Lineage struct {
 	Label Label
 	// End is where an incarnation left the state, if the label names the state there and
 	// not that at the beginning of a view.
 	End Name
-	// Line has the states that this one continues, oldest first. A state that is not in
-	// it is merged with this one, although this one may contain it.
+	// Line has the states that this one continues, oldest first. A state that is missing in
+	// it is merged with this one, even if this one contains it.
 	Line []Ancestor
 	Rank uint64 // with a Quorum
 	Era  Era    // in which the state got its rank
@@ -28,11 +29,11 @@ type Ancestor struct {
 	Reached uint64
 }
 
-// maxLine is the limit of ancestors. A state that is compared with an older one than
-// that counts as a branch of its own.
+// maxLine limits the ancestors. A state that is older than all of them counts as a branch of
+// its own.
 const maxLine = 64
 
-// unnamed returns the rank and era alone, of a node whose state is not known.
+// unnamed returns only the rank and era, for a node whose state is not known.
 func (l *Lineage) unnamed() Lineage { return Lineage{Rank: l.Rank, Era: l.Era} }
 
 // through returns the lineage of the state with everything through a position of a view.
@@ -43,8 +44,8 @@ func (l *Lineage) through(view membership.ViewID, position uint64) Lineage {
 	return next
 }
 
-// relabeled returns the lineage of a state that continues this one through a position, and
-// that no position names.
+// relabeled returns the lineage of a state that continues this one through a position and has
+// a label of its own.
 func (l *Lineage) relabeled(through Name, label Label) Lineage {
 	line := appendLine(slices.Clone(l.Line), Ancestor{through.Label, through.View, through.Position})
 	return Lineage{Label: label, Line: line, Rank: l.Rank, Era: l.Era}

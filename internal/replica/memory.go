@@ -2,11 +2,11 @@ package replica
 
 import "github.com/failaware/failaware/timed"
 
-// A node that starts without a state has lost its memory, or never had one: nobody knows
-// what its earlier processes have promised. With a Quorum it remembers once it has the
-// state of a quorum. Any two quorums have a member in common, so a quorum of members that
-// remember knows everything that lasts. Without one, the newest state that is known may
-// lack some of that, so the view waits: see Viewstamped Replication Revisited, section 4.3.
+// A node that starts without a state has lost its memory, or never had one: it does not know
+// the promises of its earlier processes. With a Quorum it remembers once it has the state of a
+// quorum. Any two quorums have a member in common, so a quorum of members that remember knows
+// everything that lasts. Without such a quorum, the newest known state may lack some of that,
+// so the view waits: see Viewstamped Replication Revisited, section 4.3.
 
 // remembering returns the members that remember.
 func (m *Replica) remembering() (set timed.Set) {
@@ -18,8 +18,8 @@ func (m *Replica) remembering() (set timed.Set) {
 	return set
 }
 
-// absent returns the nodes of the quorum system that are not in the view, and those of the
-// system that the state comes from.
+// absent returns the nodes that are not in the view, of the quorum system and of the former
+// one that the state comes from.
 func (m *Replica) absent() timed.Set {
 	nodes := m.cfg.Quorum.Members()
 	if f, _ := m.former(); f != nil {
@@ -28,9 +28,9 @@ func (m *Replica) absent() timed.Set {
 	return nodes.Minus(m.view.Set)
 }
 
-// proven reports whether the newest state of the view has everything that lasts. If no
-// node of the group is absent, nobody else can know more, and the view goes on with what
-// there is: that is how a group begins.
+// proven reports whether the newest state of the view has everything that lasts. If no node of
+// the group is absent, no node can know more, and the view continues with the state that there
+// is. A new group begins like that.
 func (m *Replica) proven() bool {
 	if !m.oneEpoch() {
 		m.phase = changing
@@ -52,7 +52,7 @@ func (m *Replica) proven() bool {
 	return false
 }
 
-// takeBootstrap takes an operator's word that the view may go on with what it has.
+// takeBootstrap handles an operator's permission to continue with the state of the view.
 func (m *Replica) takeBootstrap(msg *message) {
 	if m.phase == waiting && msg.view == m.view.ID {
 		m.declared = true

@@ -28,7 +28,7 @@ func (m *Replica) input(b *branch) (*Content, Digest, bool) {
 // checkInputs announces, once, that this node could merge. All members agree on the
 // position of the last such announcement in the order, and merge there.
 func (m *Replica) checkInputs() {
-	if m.phase != merging || m.saidReady {
+	if m.phase != merging || m.readySent {
 		return
 	}
 	var all []byte
@@ -39,11 +39,11 @@ func (m *Replica) checkInputs() {
 		}
 		all = append(all, d[:]...)
 	}
-	m.saidReady = true
-	m.say(marker, message{kind: kindReady, view: m.view.ID, digest: digestOf(all)})
+	m.readySent = true
+	m.broadcast(marker, message{kind: kindReady, view: m.view.ID, digest: digestOf(all)})
 }
 
-// takeReady notes that a member could merge.
+// takeReady records that a member could merge.
 func (m *Replica) takeReady(from timed.NodeID, msg *message) {
 	if m.phase != merging || msg.view != m.view.ID {
 		return
@@ -55,7 +55,7 @@ func (m *Replica) takeReady(from timed.NodeID, msg *message) {
 	m.claims[m.view.Set.Rank(from)] = msg.digest
 	if m.ready == m.view.Set {
 		for i, d := range m.claims {
-			if d != m.inputs { // one state encoded in two ways, and transferred twice
+			if d != m.inputs { // one state was encoded in two ways, and transferred twice
 				m.notify(Event{Kind: EventDiverged, Member: m.view.Members[i].Node})
 			}
 		}

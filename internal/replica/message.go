@@ -6,39 +6,39 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// kind tells messages apart; it is their first byte.
+// kind is the kind of a message, and its first byte.
 type kind uint8
 
 const (
 	kindOp        kind = iota + 1
 	kindReport         // in the order: the state with which a member begins a view
-	kindReady          // in the order: a member holds all that the merge needs
+	kindReady          // in the order: a member has all inputs of the merge
 	kindAsk            // in the order: a joiner wants the state at this position
 	kindRefuse         // in the order: a member cannot make a snapshot
 	kindRetry          // in the order: a member that could not make a snapshot may be able to now
 	kindHolds          // in the order: a member has received the state that it waited for
-	kindBootstrap      // in the order: the view need not wait for members that remember
-	kindBarrier        // in the order: tells its sender that it has applied all earlier operations
+	kindBootstrap      // in the order: the view may continue without members that remember
+	kindBarrier        // in the order: its sender has applied all earlier operations
 	kindChunk          // a piece of a snapshot
 	kindGot            // acknowledges a part of a snapshot
 	kindHash           // a hash of the state
-	kindBeside         // a message of the application that is no operation, in any order
+	kindBeside         // a message of the application that is not an operation, in any order
 	kindStored         // a member has the state at a position on its disk
-	kindBlocks         // names the blocks that a member has of an earlier transfer
-	kindSame           // a piece of a snapshot that all receivers have, as names of blocks
+	kindBlocks         // the names of blocks that a member has from an earlier transfer
+	kindSame           // the names of blocks that replace a piece of a snapshot
 	kindSettings       // in the order: the settings of a member that must be the same at all
 	kindEpoch          // in the order: the epochs of a member and of its state
 )
 
-// Markers decide something at their position in the order, for all members that deliver
-// them. They may be Weak: members that move together have delivered the same markers,
-// and members that do not move together have different states anyway.
+// A marker takes effect at its position in the order, at all members that deliver it.
+// Markers may be Weak: members that move together have delivered the same markers, and
+// members that do not move together have different states anyway.
 var (
-	marker = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}
-	free   = broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}
+	marker    = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}
+	unordered = broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}
 )
 
-// Standing says how much of the replicated state a member has.
+// Standing is how much of the replicated state a member has.
 type Standing uint8
 
 const (
@@ -49,11 +49,11 @@ const (
 	// Tentative: the initial state, and deliveries of views that ended before all
 	// members had reported.
 	Tentative
-	// Pending: no state yet, and deliveries to apply to a state that will come.
+	// Pending: no state yet, and deliveries to apply to an awaited state.
 	Pending
 )
 
-// copyOf says how much of a snapshot a member has: all, or the first got bytes.
+// copyOf is the copy of a snapshot at a member, with the number of bytes that it has.
 type copyOf struct {
 	name   Name
 	digest Digest
@@ -67,7 +67,7 @@ type report struct {
 	remembers bool
 	promised  uint64
 	lineage   Lineage // of the state that it has, without the era, which kindEpoch has
-	awaits    Label   // Pending: of the state that it waits for, if that is known
+	awaits    Label   // Pending: of the state that it waits for, if known
 	load      uint64
 	mates     timed.Set // Tentative: the members that have moved with it since its first delivery
 	base      Name      // Pending: the state that its deliveries continue, if any
@@ -84,7 +84,7 @@ type message struct {
 	name   Name
 	digest Digest
 	offset uint64 // of the piece; kindGot: bytes received
-	rewind bool   // kindGot: the pieces behind must come again, as they must behind 0
+	rewind bool   // kindGot: the sender must continue at offset, as it always must at 0
 	size   uint64 // of the whole
 	at     Point
 	sum    uint64

@@ -22,7 +22,7 @@ func paced(rate, during float64, making, after time.Duration) (lost, used float6
 	var sent, end timed.Instant
 	made := timed.Instant(time.Millisecond).Add(making)
 	if making > 0 {
-		p.make(timed.Instant(time.Millisecond), 0)
+		p.beginSnapshot(timed.Instant(time.Millisecond), 0)
 	}
 	for ms := range timed.Instant(minute) {
 		now := (ms + 1) * timed.Instant(time.Millisecond)
@@ -37,7 +37,7 @@ func paced(rate, during float64, making, after time.Duration) (lost, used float6
 		}
 		seen += come
 		for now >= made && end.Sub(now) < 10*time.Millisecond && p.turn(now, uint64(seen), window, now >= end) {
-			p.left -= piece
+			p.budget -= piece
 			sent, end = sent+1, timed.Later(now, end).Add(time.Millisecond)
 		}
 	}
@@ -72,12 +72,12 @@ func TestATransferLeavesRoomForOperations(t *testing.T) { leavesRoom(t) }
 // they seem to have lost then must not hold up the transfer.
 func restsEnd(t testing.TB) {
 	var p pace
-	p.make(timed.Instant(time.Second), 0)
+	p.beginSnapshot(timed.Instant(time.Second), 0)
 	made := timed.Instant(100 * time.Second)
 	last, seen := made, uint64(1000)
 	for now := made; now < made.Add(time.Minute); now = now.Add(time.Millisecond) {
 		if seen += 20; p.turn(now, seen, 100, true) {
-			p.left = 0
+			p.budget = 0
 			last = now
 		}
 		require.LessOrEqual(t, now.Sub(last), 2*time.Second+2*mostBurst)

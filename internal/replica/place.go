@@ -11,9 +11,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Place says which state an application has, so that the state can be found again on a
-// disk: the one that Earlier names, or, once Position is not 0, that with which View
-// began, under the label of Earlier, with everything through Position.
+// Place names the state of an application, so that the state can be found again on a disk: the
+// state of Earlier or, if Position is not 0, the state at the beginning of View, with the label
+// of Earlier, and everything through Position.
 type Place struct {
 	Earlier
 	View     membership.ViewID
@@ -23,9 +23,9 @@ type Place struct {
 	Ordered []broadcast.Mark
 }
 
-// Advance moves the place behind an operation that the application has applied. Other
-// members may have another operation at the position of one that is Flushed, so the state
-// is then named by its operations and by no position.
+// Advance moves the place past an operation that the application has applied. Other members
+// may have another operation at the position of a Flushed one. The state then gets a label
+// made of its operations.
 func (p *Place) Advance(d *broadcast.Delivery) {
 	if at := (Name{p.Label, p.View, p.Position}); d.Flushed {
 		p.Lineage, p.Position = p.relabeled(at, at.flushed(d.ID)), 0
@@ -39,14 +39,14 @@ func markOf(d *broadcast.Delivery) broadcast.Mark {
 	return broadcast.Mark{Node: d.Sender, Boot: d.Boot, Sequence: d.Sequence}
 }
 
-// noteOrdered notes that an operation is ordered, with Stored.
+// noteOrdered records, with Stored, that an operation is ordered.
 func (m *Replica) noteOrdered(d *broadcast.Delivery) {
 	if m.cfg.Stored {
 		m.ordered = broadcast.AddMark(m.ordered, markOf(d))
 	}
 }
 
-// Named returns the state in the form in which an incarnation begins with it.
+// Named returns the state as the Earlier of a new incarnation.
 func (p *Place) Named() Earlier {
 	e := p.Earlier
 	if p.Position > 0 {
@@ -113,20 +113,20 @@ func (m *Replica) dislocate() {
 	}
 }
 
-// HandleStored takes the news that the disk of this node has the state of the
-// application through a position of a view, in which it then was current.
+// HandleStored records that the disk of this node has the state of the application through a
+// position of a view in which the node was current.
 func (m *Replica) HandleStored(now timed.Instant, at Point, out []Effect) []Effect {
 	return m.turn(now, out, func() {
 		if m.view == nil || at.View != m.view.ID || m.phase == idle {
 			return
 		}
-		m.say(free, message{kind: kindStored, at: at})
+		m.broadcast(unordered, message{kind: kindStored, at: at})
 		m.takeStored(m.cfg.Self.Node, at)
 	})
 }
 
-// takeStored notes what a member has on its disk. It may come before the last report of
-// the view has.
+// takeStored records the position that a member's disk has. It may precede the last report of
+// the view.
 func (m *Replica) takeStored(from timed.NodeID, at Point) {
 	if !m.cfg.Stored || at.View != m.view.ID {
 		return
@@ -167,7 +167,7 @@ func (m *Replica) checkStored() {
 	}
 }
 
-// giveUp tells the caller not to wait any more for operations to last.
+// giveUp tells the caller to stop waiting for operations to last.
 func (m *Replica) giveUp() {
 	if m.cfg.Stored {
 		m.emit(Effect{Kind: Lasts})

@@ -67,10 +67,10 @@ func (m *Replica) settle() {
 		m.drainBefore()
 		m.standing = Holder
 	case holders.Has(self) && m.standing == Pending:
-		m.forgo(Label{})
+		m.dropEarlier(Label{})
 		m.standing, m.lineage, m.old = Holder, m.old.Lineage, Earlier{}
 	case len(m.branches) == 0:
-		m.forgo(Label{})
+		m.dropEarlier(Label{})
 		m.standing, m.lineage = Blank, m.lineage.unnamed()
 	case !holders.Has(self):
 		m.await()
@@ -140,23 +140,23 @@ func (m *Replica) await() {
 	if m.standing == Holder {
 		m.old = Earlier{Lineage: m.lineage}
 	}
-	m.yield(m.standing == Holder)
+	m.noteDiscarded(m.standing == Holder)
 	if m.phase == merging {
-		m.forgo(m.lineage.Label)
+		m.dropEarlier(m.lineage.Label)
 		m.standing, m.base, m.lineage = Pending, Name{}, m.lineage.unnamed()
 		return
 	}
 	label := m.branches[0].label
 	if m.resumable(m.cfg.Self.Node).Empty() {
-		m.forgo(label)
+		m.dropEarlier(label)
 		m.base = Name{Label: label}
 	}
 	m.standing, m.lineage.Label = Pending, label
 }
 
-// forgo drops the queue of earlier views. The state that the queue waited for is lost
-// unless it has the given label, which is that of the present state.
-func (m *Replica) forgo(label Label) {
+// dropEarlier drops the queue of earlier views. The state that the queue waited for is lost
+// unless it has the label of the present state, which the caller gives.
+func (m *Replica) dropEarlier(label Label) {
 	if m.standing == Pending && m.lineage.Label != (Label{}) && m.lineage.Label != label {
 		m.notify(Event{Kind: EventStateLost, Name: m.base})
 	}
@@ -229,12 +229,7 @@ func (m *Replica) plan(holders timed.Set) {
 }
 
 func (m *Replica) serviceOf(n Name) int {
-	for i := range m.services {
-		if m.services[i].name == n {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(m.services, func(s service) bool { return s.name == n })
 }
 
 // serve chooses the source of a snapshot: the least loaded of the members that can make
@@ -268,7 +263,7 @@ func (m *Replica) choose(n Name, can timed.Set) (best timed.NodeID) {
 // prune drops snapshots and pieces that no member needs in this view.
 func (m *Replica) prune() {
 	m.held = slices.DeleteFunc(m.held, func(h held) bool { return m.streamOf(h.name) == nil })
-	m.shed(func(p *incoming) bool { return !m.awaits(p.name) })
+	m.dropIncoming(func(p *incoming) bool { return !m.awaits(p.name) })
 	switch {
 	case m.phase == merging || m.standing == Pending:
 		m.announce()

@@ -8,17 +8,17 @@ import (
 
 // incoming is the received part of a snapshot.
 type incoming struct {
-	name   Name
-	digest Digest
-	size   uint64
-	data   *Content
-	from   timed.NodeID // the sender of the last piece
-	said   uint64       // bytes acknowledged
-	told   uint64       // reported progress, in tenths
-	wanted bool         // in some settled view
-	again  bool         // repeat the acknowledgement
-	seen   bool         // its source continues it in this view
-	failed bool         // a piece could not be kept
+	name         Name
+	digest       Digest
+	size         uint64
+	data         *Content
+	from         timed.NodeID // the sender of the last piece
+	acknowledged uint64       // bytes acknowledged
+	tenths       uint64       // reported progress, in tenths
+	wanted       bool         // in some settled view
+	again        bool         // repeat the acknowledgement
+	seen         bool         // its source continues it in this view
+	failed       bool         // a piece could not be stored
 }
 
 func (p *incoming) whole() bool { return p.data.size == p.size }
@@ -64,8 +64,8 @@ func (m *Replica) part(n Name, d Digest) *incoming {
 	return nil
 }
 
-// takeChunk takes a piece of a snapshot. A sender's pieces come in order, so a piece
-// that leaves a gap belongs to a transfer that is over.
+// takeChunk handles a piece of a snapshot. A sender's pieces come in order, so a piece after a
+// gap belongs to a transfer that is over.
 func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 	if from == m.cfg.Self.Node || !m.awaits(c.name) || c.size > uint64(m.cfg.MaxSnapshot) {
 		return
@@ -97,8 +97,7 @@ func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 	m.proceed(p)
 }
 
-// store adds bytes to a received part. If they cannot be kept, their sender comes back to
-// them later.
+// store adds bytes to a received part. If it fails, resume asks the sender for them again.
 func (m *Replica) store(p *incoming, b []byte) bool {
 	_, err := p.data.Write(b)
 	if failed := err != nil; failed != p.failed {
@@ -111,7 +110,7 @@ func (m *Replica) store(p *incoming, b []byte) bool {
 	return err == nil
 }
 
-// resume asks for the pieces that could not be kept.
+// resume asks again for the pieces that could not be stored.
 func (m *Replica) resume() {
 	if m.now < m.resumeAt {
 		return
@@ -124,10 +123,10 @@ func (m *Replica) resume() {
 	}
 }
 
-// rewind has the sender of a snapshot go on behind the received part.
+// rewind asks the sender of a snapshot to continue at the end of the received part.
 func (m *Replica) rewind(p *incoming) {
-	p.said = p.data.size
-	m.say(free, message{kind: kindGot, name: p.name, digest: p.digest, offset: p.said, rewind: true})
+	p.acknowledged = p.data.size
+	m.broadcast(unordered, message{kind: kindGot, name: p.name, digest: p.digest, offset: p.acknowledged, rewind: true})
 }
 
 // proceed acknowledges the received part, and uses the snapshot once it is whole.
@@ -137,12 +136,12 @@ func (m *Replica) proceed(p *incoming) {
 	}
 	p.wanted = true
 	got := p.data.size
-	if p.again || got > p.said && (p.whole() || got-p.said >= uint64(m.cfg.Window)/4) {
-		m.say(free, message{kind: kindGot, name: p.name, digest: p.digest, offset: got})
-		p.said, p.again = got, false
+	if p.again || got > p.acknowledged && (p.whole() || got-p.acknowledged >= uint64(m.cfg.Window)/4) {
+		m.broadcast(unordered, message{kind: kindGot, name: p.name, digest: p.digest, offset: got})
+		p.acknowledged, p.again = got, false
 	}
-	if tenth := got * 10 / max(1, p.size); tenth > p.told {
-		p.told = tenth
+	if tenth := got * 10 / max(1, p.size); tenth > p.tenths {
+		p.tenths = tenth
 		m.notify(Event{Kind: EventProgress, Member: p.from, Name: p.name, Bytes: got, Total: p.size})
 	}
 	if !p.whole() {
@@ -154,7 +153,7 @@ func (m *Replica) proceed(p *incoming) {
 			m.startOver()
 			return
 		}
-		p.data, p.told = m.cfg.NewContent(), 0
+		p.data, p.tenths = m.cfg.NewContent(), 0
 		m.rewind(p)
 		return
 	}
@@ -171,7 +170,7 @@ func (m *Replica) restore(p *incoming) {
 	m.notify(Event{Kind: EventRestored, Member: p.from, Name: p.name, Bytes: p.size, Total: p.size})
 	m.standing, m.base, m.old, m.incoming, m.spare = Holder, Name{}, Earlier{}, nil, nil
 	m.remembers = true
-	m.sayHolds()
+	m.broadcastHolds()
 	m.drainBefore()
 	at := uint64(0)
 	if p.name.View == m.view.ID {
@@ -187,20 +186,20 @@ func (m *Replica) restore(p *incoming) {
 func (m *Replica) startOver() {
 	m.notify(Event{Kind: EventStartedOver, Name: m.base, Bytes: uint64(m.queued)})
 	m.skipQueue()
-	m.shed(func(*incoming) bool { return true })
+	m.dropIncoming(func(*incoming) bool { return true })
 	m.base, m.overflowed = Name{}, true
-	m.say(marker, message{kind: kindAsk, view: m.view.ID})
+	m.broadcast(marker, message{kind: kindAsk, view: m.view.ID})
 	m.announce()
 }
 
-// Progress says how far the transfer of state to this node has come.
+// Progress is the progress of the transfer of state to this node.
 type Progress struct {
 	From         timed.NodeID // the sender, if there is only one
 	Bytes, Total uint64       // of all snapshots of which pieces have come
 }
 
-// Progress returns how far the transfer of state to this node has come, and
-// whether it waits for one.
+// Progress returns the progress of the transfer of state to this node, and whether the node
+// waits for a state.
 func (m *Replica) Progress() (p Progress, waits bool) {
 	for _, in := range m.incoming {
 		if m.wants(in.name) {

@@ -8,8 +8,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A member that could not make a snapshot is asked again after retryAfter, and after twice
-// the time with each refusal in the view, up to mostRetry.
+// A member that could not make a snapshot tries again after retryAfter. The time doubles with
+// each refusal in the view, up to mostRetry.
 const (
 	retryAfter = time.Second
 	mostRetry  = time.Minute
@@ -18,7 +18,7 @@ const (
 // refuse tells the others that this node cannot make a snapshot now.
 func (m *Replica) refuse(n Name, err error) {
 	m.notify(Event{Kind: EventRefused, Member: m.cfg.Self.Node, Name: n, Err: err})
-	m.say(marker, message{kind: kindRefuse, view: m.view.ID, name: n})
+	m.broadcast(marker, message{kind: kindRefuse, view: m.view.ID, name: n})
 	m.retryAt = m.now.Add(min(retryAfter<<min(m.refusals, 10), mostRetry))
 	m.refusals++
 }
@@ -27,13 +27,12 @@ func (m *Replica) refuse(n Name, err error) {
 func (m *Replica) retry() {
 	if m.now >= m.retryAt {
 		m.retryAt = timed.Never
-		m.say(marker, message{kind: kindRetry, view: m.view.ID})
+		m.broadcast(marker, message{kind: kindRetry, view: m.view.ID})
 	}
 }
 
-// takeRefuse notes that a member cannot make a snapshot. Another member makes it
-// instead: during a merge of the same state, and otherwise of the state at this
-// position.
+// takeRefuse handles the refusal of a member that cannot make a snapshot. Another member makes
+// it instead: during a merge of the same state, and otherwise of the state at this position.
 func (m *Replica) takeRefuse(from timed.NodeID, msg *message, position uint64) {
 	i := m.serviceOf(msg.name)
 	if msg.view != m.view.ID || i < 0 {
@@ -62,7 +61,7 @@ func (m *Replica) takeRefuse(from timed.NodeID, msg *message, position uint64) {
 	m.restart(s.receivers, position)
 }
 
-// makers returns the members that have the state of which a snapshot is needed.
+// makers returns the members that have the state of a snapshot.
 func (m *Replica) makers(n Name) (can timed.Set) {
 	for i := range m.branches {
 		if m.branches[i].label == n.Label {
@@ -72,8 +71,8 @@ func (m *Replica) makers(n Name) (can timed.Set) {
 	return can
 }
 
-// takeRetry notes that a member may be able to make snapshots again. It makes those that
-// no member could.
+// takeRetry handles the offer of a member that may be able to make snapshots again. It makes
+// those that no member could make.
 func (m *Replica) takeRetry(from timed.NodeID, msg *message, position uint64) {
 	if msg.view != m.view.ID || !m.refused.Has(from) {
 		return

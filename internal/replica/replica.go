@@ -21,14 +21,13 @@ type Replica struct {
 	// ordered says, with Stored, how far each sender's messages had been ordered when the
 	// view began, and at the last operation that was applied or is part of an awaited
 	// state.
-	ordered []broadcast.Mark
-	mates   timed.Set
-	base    Name    // Pending: the state that the queue continues
-	basedAt uint64  // the position of the last operation in it, if it is from the middle of a view
-	old     Earlier // Pending: the state that the application has while it waits
-	yielded bool    // its end was reported
-	// remembers says, with a Quorum, that this node knows everything that lasts and counts
-	// on it.
+	ordered   []broadcast.Mark
+	mates     timed.Set
+	base      Name    // Pending: the state that the queue continues
+	basedAt   uint64  // the position of the last operation in it, if it is from the middle of a view
+	old       Earlier // Pending: the state that the application has while it waits
+	discarded bool    // its end was reported
+	// remembers says, with a Quorum, that this node knows everything that lasts because of it.
 	remembers bool
 	promised  uint64     // the largest rank of a view that this node saw settled
 	queue     []*backlog // operations that wait to be applied, by view
@@ -47,7 +46,7 @@ type Replica struct {
 	last       uint64 // the position of the last one
 	reached    uint64 // the last position at which all members that got as far have the same state
 	flushed    bool   // the operations behind reached may differ between members
-	before     int    // how many parts of queue are of earlier views
+	earlier    int    // how many parts of queue are of earlier views
 	overflowed bool   // the queue was dropped, and nothing is kept until the marker
 	reports    []*report
 	settings   []*settings // by member; nil: not known
@@ -64,11 +63,11 @@ type Replica struct {
 	whole      uint64        // one more than the last position that all members have, as lasts demands
 	holders    timed.Set     // with a Quorum: members that have said so far that they have the state
 	ready      timed.Set     // members that hold all inputs of the merge
-	saidReady  bool
+	readySent  bool
 	inputs     Digest   // digest of this node's inputs of the merge
 	claims     []Digest // the same of all members
 	streams    []*stream
-	has        [][]uint64    // by member: the blocks that it has announced
+	peerBlocks [][]uint64    // by member: the blocks that it has announced
 	nextAt     timed.Instant // when the rate allows the next chunk
 	pace       pace
 	checks     []check
@@ -80,7 +79,7 @@ type Replica struct {
 	Invalid uint64
 }
 
-// phase is how far a view has come.
+// phase is the phase of a view.
 type phase uint8
 
 const (
@@ -103,9 +102,9 @@ type branch struct {
 	end     Name // where an incarnation left it, if one did
 }
 
-// New returns the machine of one incarnation, whose application has a state of an earlier
-// one, or the initial state. That state competes with those of others, as a discarded one
-// does. The configuration must be valid.
+// New returns the machine of one incarnation, whose application has the state of an earlier
+// incarnation, or the initial state. That state competes with those of others, like a discarded
+// one. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
 	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, lineage: has.unnamed(), old: has, remembers: has.Remembers, promised: has.Promised}
 	if has.Label != (Label{}) {
@@ -153,7 +152,7 @@ func (m *Replica) notify(e Event) {
 	m.emit(Effect{Kind: Notify, Event: &e})
 }
 
-func (m *Replica) say(opt broadcast.Options, msg message) {
+func (m *Replica) broadcast(opt broadcast.Options, msg message) {
 	m.emit(Effect{Kind: Broadcast, Options: opt, Payload: encode(&msg)})
 }
 
@@ -167,8 +166,8 @@ func (m *Replica) turn(now timed.Instant, out []Effect, f func()) []Effect {
 	return out
 }
 
-// HandleInstalled takes the beginning of a view, after all deliveries of the view before
-// it. base is how far each sender's messages had been ordered before.
+// HandleInstalled begins a view, after all deliveries of the previous view. base is how far
+// each sender's messages had been ordered before.
 func (m *Replica) HandleInstalled(now timed.Instant, v *membership.View, base []broadcast.Mark, out []Effect) []Effect {
 	return m.turn(now, out, func() {
 		if m.view != nil {
@@ -213,18 +212,18 @@ func (m *Replica) leave(next *membership.View) {
 
 // begin starts a view, in which every member first reports its state.
 func (m *Replica) begin(v *membership.View) {
-	m.view, m.phase, m.declared, m.before, m.overflowed = v, idle, false, len(m.queue), false
+	m.view, m.phase, m.declared, m.earlier, m.overflowed = v, idle, false, len(m.queue), false
 	m.ops, m.last, m.reached, m.flushed = false, 0, 0, false
 	m.seen, m.whole, m.pace = 0, 0, pace{}
 	m.reports, m.missing, m.settings = make([]*report, len(v.Members)), len(v.Members), make([]*settings, len(v.Members))
 	// A snapshot that came before its need was known is sent again if it is needed.
-	m.shed(func(p *incoming) bool { return !p.wanted })
+	m.dropIncoming(func(p *incoming) bool { return !p.wanted })
 	m.epochs = make([]epochs, len(v.Members))
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
 	m.stuck, m.refusals, m.retryAt, m.resumeAt = nil, 0, timed.Never, timed.Never
-	m.refused, m.ready, m.saidReady, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
+	m.refused, m.ready, m.readySent, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
 	m.holders = timed.Set{}
-	m.has = make([][]uint64, len(v.Members))
+	m.peerBlocks = make([][]uint64, len(v.Members))
 	m.stored, m.lastsTo, m.due = make([]uint64, len(v.Members)), 0, due{since: timed.Never}
 	if q := m.cfg.Quorum; q != nil && !q.IsQuorum(v.Set) {
 		return
@@ -251,15 +250,15 @@ func (m *Replica) begin(v *membership.View) {
 			r.parts[0] = c // the state that this node's queue continues
 		}
 	}
-	m.say(marker, message{kind: kindSettings, view: v.ID, own: m.cfg.settings()})
-	m.sayEpoch()
-	m.say(marker, message{kind: kindReport, report: r})
+	m.broadcast(marker, message{kind: kindSettings, view: v.ID, own: m.cfg.settings()})
+	m.broadcastEpoch()
+	m.broadcast(marker, message{kind: kindReport, report: r})
 }
 
-// HandleDelivery takes one delivery of the view. Its payload is kept.
+// HandleDelivery handles one delivery of the view, and keeps its payload.
 func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []Effect) []Effect {
 	return m.turn(now, out, func() {
-		m.see(&d)
+		m.noteSeen(&d)
 		var msg message
 		from := timed.Incarnation{Node: d.Sender, Boot: d.Boot}
 		if err := decode(d.Payload, &msg); err != nil || m.view == nil || !m.view.Has(from) ||
@@ -313,10 +312,10 @@ func (m *message) ordered() bool {
 	return m.kind < kindChunk || m.kind == kindSettings || m.kind == kindEpoch
 }
 
-// takeOp applies an operation, or queues it until its state is here.
+// takeOp applies an operation, or queues it until the state has come.
 func (m *Replica) takeOp(d broadcast.Delivery) {
 	m.ops = true
-	m.placed(&d)
+	m.notePosition(&d)
 	if m.Current() {
 		m.apply(d, true, m.lasts(&d))
 		return
@@ -330,8 +329,8 @@ func (m *Replica) takeOp(d broadcast.Delivery) {
 	}
 }
 
-// apply hands an operation to the application. fresh says that the state is that of the
-// view, so that members can compare hashes.
+// apply makes the application apply an operation. fresh says that the application has the
+// state of the view, so that members can compare hashes.
 func (m *Replica) apply(d broadcast.Delivery, fresh, lasting bool) {
 	m.noteOrdered(&d)
 	m.emit(Effect{Kind: Apply, Delivery: d, At: Point{m.view.ID, d.Position}, Lasting: lasting})

@@ -258,7 +258,7 @@ func earlyPiece(t testing.TB) {
 	state := []byte("whole")
 	c := message{kind: kindChunk, name: Name{Label: w.nodes[0].r.lineage.Label, View: v.ID, Position: w.nodes[0].position + 1},
 		digest: w.content(string(state)).Digest(), size: 5, body: state}
-	w.deliver(0, Effect{Kind: Broadcast, Options: free, Payload: encode(&c)})
+	w.deliver(0, Effect{Kind: Broadcast, Options: unordered, Payload: encode(&c)})
 	require.False(t, w.nodes[1].r.Current())
 	w.hold = nil
 	w.deliver(1, late[0])

@@ -56,7 +56,7 @@ func (m *Replica) open(s *service) {
 	}
 	m.asked = append(m.asked, s.name)
 	if !st.standby && len(m.streams) == 1 {
-		m.pace.make(m.now, m.seen)
+		m.pace.beginSnapshot(m.now, m.seen)
 	}
 	m.emit(Effect{Kind: Snapshot, Name: s.name})
 }
@@ -110,8 +110,8 @@ func (m *Replica) pump() {
 	}
 }
 
-// confirmed reports whether the receivers have all that was sent, except for what they need
-// not acknowledge.
+// confirmed reports whether the receivers have acknowledged all that was sent, except for the
+// quarter of a window that they may acknowledge later.
 func (m *Replica) confirmed() bool {
 	for _, s := range m.streams {
 		if !s.standby && s.from != nil && s.next-min(s.next, s.confirmed()) >= uint64(m.cfg.Window)/4 {
@@ -125,25 +125,25 @@ func (m *Replica) confirmed() bool {
 func (m *Replica) sendChunk(s *stream) {
 	state := s.from.state
 	msg := message{kind: kindChunk, name: s.name, digest: s.from.digest, offset: s.next, size: state.size}
-	ids, end := m.same(s)
+	ids, end := m.nextBlocks(s)
 	bytes := len(ids) + ChunkOverhead
 	if len(ids) > 0 {
 		msg.kind, msg.body = kindSame, ids
-		m.emit(Effect{Kind: Broadcast, Options: free, bulk: true, Payload: encode(&msg)})
+		m.emit(Effect{Kind: Broadcast, Options: unordered, bulk: true, Payload: encode(&msg)})
 	} else {
 		bytes += int(end - s.next)
-		m.emit(Effect{Kind: Broadcast, Options: free, bulk: true, Piece: &Piece{state, s.next, int(end - s.next)}, Payload: encode(&msg)})
+		m.emit(Effect{Kind: Broadcast, Options: unordered, bulk: true, Piece: &Piece{state, s.next, int(end - s.next)}, Payload: encode(&msg)})
 	}
 	took := time.Duration(float64(bytes) / float64(m.cfg.Rate) * float64(time.Second))
 	m.nextAt = timed.Later(m.nextAt, m.now.Add(-burst)).Add(took)
-	m.pace.left -= bytes
+	m.pace.budget -= bytes
 	s.next, s.begun = end, true
 }
 
-// takeGot notes how much of a snapshot a receiver has. A snapshot that all receivers
-// have is no longer needed.
+// takeGot records how much of a snapshot a receiver has. It drops a snapshot that all
+// receivers have.
 func (m *Replica) takeGot(from timed.NodeID, msg *message) {
-	for i, s := range m.streams {
+	for _, s := range m.streams {
 		if s.name != msg.name || s.from == nil || s.from.digest != msg.digest {
 			continue
 		}
@@ -154,13 +154,12 @@ func (m *Replica) takeGot(from timed.NodeID, msg *message) {
 			}
 			if r.got = max(r.got, msg.offset); msg.rewind {
 				r.got, s.next = msg.offset, min(s.next, msg.offset)
-				m.has[m.view.Set.Rank(from)] = nil // it may lack one of its blocks
+				m.peerBlocks[m.view.Set.Rank(from)] = nil // it may lack one of its blocks
 			}
 		}
 		s.next = max(s.next, s.confirmed())
 		if m.phase == settled && s.begun && s.complete() {
-			m.streams = append(m.streams[:i:i], m.streams[i+1:]...)
-			m.letGo(s.name)
+			m.dropStream(s.name)
 		}
 		return
 	}
@@ -172,26 +171,11 @@ func (s *stream) complete() bool {
 	return s.from.state.size > 0 && s.confirmed() == s.from.state.size
 }
 
-// letGo drops a snapshot of this node.
-func (m *Replica) letGo(n Name) {
-	for i := range m.held {
-		if m.held[i].name == n {
-			m.held = append(m.held[:i:i], m.held[i+1:]...)
-			return
-		}
-	}
-}
-
 // HandleSnapshot takes the snapshot that a Snapshot effect asked for, or the error that
 // prevented it. The snapshot must not be changed any more.
 func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state *Content, err error, out []Effect) []Effect {
 	return m.turn(now, out, func() {
-		for i := range m.asked {
-			if m.asked[i] == n {
-				m.asked = append(m.asked[:i:i], m.asked[i+1:]...)
-				break
-			}
-		}
+		m.asked = slices.DeleteFunc(m.asked, func(asked Name) bool { return asked == n })
 		st := m.streamOf(n)
 		if st == nil {
 			return // the view that needed it is over
@@ -210,15 +194,10 @@ func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state *Content, err 
 	})
 }
 
-// dropStream ends this node's part of a service.
+// dropStream ends this node's part of a service, and drops the snapshot.
 func (m *Replica) dropStream(n Name) {
-	for i, s := range m.streams {
-		if s.name == n {
-			m.streams = append(m.streams[:i:i], m.streams[i+1:]...)
-			m.letGo(n)
-			return
-		}
-	}
+	m.streams = slices.DeleteFunc(m.streams, func(s *stream) bool { return s.name == n })
+	m.held = slices.DeleteFunc(m.held, func(h held) bool { return h.name == n })
 }
 
 // unserve ends a transfer to one receiver, and the whole transfer with the last one.
@@ -240,7 +219,7 @@ func (m *Replica) restart(receivers timed.Set, position uint64) {
 	if m.standing == Pending && receivers.Has(m.cfg.Self.Node) {
 		m.base, m.basedAt, m.overflowed = n, m.last, false
 		m.skipQueue()
-		m.shed(func(p *incoming) bool { return !m.awaits(p.name) })
+		m.dropIncoming(func(p *incoming) bool { return !m.awaits(p.name) })
 		m.announce()
 		for _, p := range m.incoming {
 			m.proceed(p)

@@ -8,9 +8,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// settings are those that must be the same at all members. A member says its own in the
-// order, before its report. Those of a member that does not, because it is of an earlier
-// build, count as right.
+// settings has the settings that must be the same at all members. A member sends its own in
+// the order, before its report. A member of an earlier build sends none, which counts as the
+// same.
 type settings struct {
 	stored    bool
 	hashEvery uint64
@@ -19,17 +19,17 @@ type settings struct {
 // settings returns those of this node.
 func (c *Config) settings() settings { return settings{c.Stored, uint64(c.HashEvery)} }
 
-// takeSettings notes the settings of a member.
+// takeSettings records the settings of a member.
 func (m *Replica) takeSettings(from timed.NodeID, view membership.ViewID, s settings) {
 	if view == m.view.ID {
 		m.settings[m.view.Set.Rank(from)] = &s
 	}
 }
 
-// agree reports whether all members keep the state on disks, or none does, and tells of
-// those that differ from this one. A view of both must not go on: with a Quorum they rank
-// states by different numbers, so a state that was acknowledged could give way to an older
-// one, and without one no operation would ever last.
+// agree reports whether all members keep the state on disks, or none does. It reports the
+// members whose settings differ from this node's. A view of both kinds must not continue: with
+// a Quorum they rank states by different numbers, so that an older state could replace an
+// acknowledged one, and without a Quorum no operation would ever last.
 func (m *Replica) agree() bool {
 	agreed, own := true, m.cfg.settings()
 	var last Event
@@ -56,9 +56,9 @@ func (m *Replica) agree() bool {
 }
 
 // newcomer reports whether there are members with a state, and all of them differ from this
-// node, which then has none. Nothing is lost if it ends, and those that have the state go on.
-// Without a Quorum a node that led alone remembers as much as others; where somebody has
-// more than the initial state, that alone counts.
+// node, which then has none. Nothing is lost if it ends, and the members with the state
+// continue. Without a Quorum a node that was alone counts as remembering too. So if a member
+// has more than the initial state, only such members count.
 func (m *Replica) newcomer() (others bool) {
 	count := (*report).hasState
 	if m.cfg.Quorum == nil && slices.ContainsFunc(m.reports, (*report).hasMore) {
@@ -76,8 +76,8 @@ func (m *Replica) newcomer() (others bool) {
 	return others
 }
 
-// hasState reports whether a member begins the view with a state, which may be the initial one
-// that it was in a view with.
+// hasState reports whether a member begins the view with a state, which may be the initial
+// state of an earlier view.
 func (r *report) hasState() bool { return r.remembers || r.hasMore() }
 
 // hasMore reports whether a member begins the view with more than the initial state.

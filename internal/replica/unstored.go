@@ -2,14 +2,14 @@ package replica
 
 import "github.com/failaware/failaware/timed"
 
-// due is an operation that disks are to have, and when it began to be waited for.
+// due is an operation that must reach disks, and the time since which it waits for them.
 type due struct {
 	position uint64
 	since    timed.Instant // Never: the view has just begun
 }
 
-// Unstored returns the members whose disks hold up an operation, and since when it waits for
-// them. Without a Quorum one full disk is enough, and only its own node has an error to show.
+// Unstored returns the members whose disks delay an operation, and since when it waits for
+// them. Without a Quorum one full disk is enough, and only its own node reports an error.
 func (m *Replica) Unstored() (members timed.Set, since timed.Instant) {
 	if !m.cfg.Stored || m.phase != settled || m.lastsTo > m.due.position {
 		return timed.Set{}, 0
