@@ -90,7 +90,7 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 	Answer(w, http.StatusOK, sentOf(&o))
 }
 
-// sentOf returns what is said of a message that was delivered.
+// sentOf returns the wire form of the outcome of a message that was delivered.
 func sentOf(o *failaware.Outcome) Sent {
 	return Sent{ID: o.ID.String(), Delivered: true, View: idText(o.View.ID), Position: o.Position,
 		Transitional: o.Transitional, StampNS: int64(o.Stamp), DeviationNS: known(o.Deviation, clocksync.UnknownBound)}
@@ -150,7 +150,7 @@ func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 }
 
 // deliveryOf returns the wire form of an item.
-func deliveryOf(k *kept, node failaware.NodeID, run string) Delivery {
+func deliveryOf(k *numberedItem, node failaware.NodeID, run string) Delivery {
 	w := Delivery{ID: eventID(run, k.sequence), Sequence: k.sequence, Node: int(node)}
 	if k.missed > 0 {
 		w.Kind, w.Count = "missed", k.missed

@@ -186,7 +186,7 @@ func outcomesSayAll(t testing.TB) {
 	deviation := int64(12)
 	require.Equal(t, Sent{ID: o.ID.String(), Delivered: true, View: v.ID.String(), Transitional: true, Position: 5, StampNS: 11, DeviationNS: &deviation}, sentOf(&o))
 
-	k := kept{item: item{Delivery: failaware.Delivery{View: v, ID: o.ID, Order: failaware.TimedOrder, Atomicity: failaware.WeakAtomicity, Transitional: true,
+	k := numberedItem{item: item{Delivery: failaware.Delivery{View: v, ID: o.ID, Order: failaware.TimedOrder, Atomicity: failaware.WeakAtomicity, Transitional: true,
 		Position: 5, Stamp: 11, Deviation: 12, Payload: []byte("x")}}, sequence: 8}
 	require.Equal(t, Delivery{ID: eventID("run", 8), Sequence: 8, Node: 1, Kind: "message", View: v.ID.String(), Message: o.ID.String(), Sender: 2, Boot: bootText(3),
 		Order: "timed", Atomicity: "weak", Transitional: true, Position: 5, StampNS: 11, DeviationNS: &deviation, Payload: "eA=="}, deliveryOf(&k, 1, "run"))

@@ -24,7 +24,7 @@ import (
 	"github.com/failaware/failaware/internal/trust"
 )
 
-// Limits of a client's reading: of an answer, and of a line of a stream, which has a
+// Limits of what a client reads: an answer, and a line of a stream, which may contain a
 // payload.
 const (
 	maxAnswer = 4 << 20
@@ -39,8 +39,8 @@ type Client struct {
 	prefix string
 }
 
-// errSlow is why a node is unreachable that was connected to: it may be at work, as when it
-// waits for another node, or stopped.
+// errSlow is the cause of an [UnreachableError] after a connection: the node may wait for
+// another node, or be stopped.
 var errSlow = errors.New("no answer in time")
 
 // UnreachableError says that no node answers at an address.
@@ -48,7 +48,7 @@ type UnreachableError struct {
 	Addr Address
 	Err  error
 
-	elsewhere string // where one may be
+	elsewhere string // a hint at another address
 }
 
 func newUnreachable(addr Address, err error) error {
@@ -75,8 +75,9 @@ func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("no node answers at %s: %v; --addr or FAILAWARE_ADDR names its API%s", e.Addr, plain(e.Err), e.elsewhere)
 }
 
-// elsewhere says that there is the socket of the system's service, if another one was
-// asked. The user decides, since a command such as leave must not reach another node.
+// elsewhere returns a hint at the socket of the system's service, if that exists and is not
+// the one that was asked. The client does not use it by itself: a command such as leave must
+// not reach another node.
 func elsewhere(asked Address, service string) string {
 	info, err := os.Stat(service)
 	if asked.Socket == "" || asked.Socket == service || err != nil || info.Mode().Type() != fs.ModeSocket {
@@ -107,10 +108,10 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return e.Text }
 
-// noPath begins the answer to a request for a path that a node does not have.
+// noPath is the prefix of the answer to a request for a path that a node does not have.
 const noPath = "no such path"
 
-// NoPath reports whether the node does not have the path, as one of an older build.
+// NoPath reports whether the node does not have the path, because it is of an older build.
 func (e *StatusError) NoPath() bool {
 	return e.Code == http.StatusNotFound && strings.HasPrefix(e.Text, noPath)
 }
@@ -150,7 +151,7 @@ func (c *Client) Post(ctx context.Context, path string) error {
 	return c.do(ctx, http.MethodPost, path, &Done{})
 }
 
-// Edict has the node create an edict for the SHA-256, in hexadecimal digits, of a
+// Edict asks the node to create an edict for the SHA-256, in hexadecimal digits, of a
 // payload.
 func (c *Client) Edict(ctx context.Context, sha256 string) (e Edict, err error) {
 	return e, c.do(ctx, http.MethodPost, "/v1/edict?sha256="+sha256, &e)
@@ -160,7 +161,7 @@ func (c *Client) do(ctx context.Context, method, path string, v any) error {
 	return c.exchange(ctx, method, path, nil, v)
 }
 
-// Broadcast has the node send a payload to the members of its view.
+// Broadcast asks the node to send a payload to the members of its view.
 func (c *Client) Broadcast(ctx context.Context, payload []byte, query url.Values) (s Sent, err error) {
 	return s, c.exchange(ctx, http.MethodPost, broadcastPath+"?"+query.Encode(), payload, &s)
 }
@@ -234,7 +235,7 @@ func (c *Client) unreachable(ctx context.Context, connected bool, err error) err
 type Resume struct {
 	Topic string
 	Last  string // the id of the last event seen; empty: only new ones
-	Run   string // the run of the node that Last is of, once known
+	Run   string // the run of the node that sent Last, once known
 }
 
 // Events calls f for each event of a stream until it ends or f fails. It records the

@@ -39,7 +39,7 @@ func known(d, unknown time.Duration) *int64 {
 	return &ns
 }
 
-// leaderOf takes the name of the leader, which counts if there is one.
+// leaderOf returns the wire form of an answer. It ignores the name if there is no leader.
 func leaderOf(a failaware.LeaderAnswer, name string) Leader {
 	if a.Leader == failaware.NoNode {
 		name = ""
@@ -91,10 +91,10 @@ func clockOf(r failaware.Reading, cfg *failaware.Config) Clock {
 		ValidForNS: int64(syncedFor(r, cfg.Clock.MaxDeviation, cfg.Timing.MaxDrift))}
 }
 
-// syncedFor returns for how long readings surely stay synchronized with the reading's
-// timeline, even without further messages. Evidence ages at 2ρ, and after the leader's
-// promise also at twice the largest slew: the clock's own slew and the rate of the
-// leader's line are at most one largest slew each.
+// syncedFor returns how long readings surely stay synchronized with the timeline of r, even
+// without further messages. Evidence ages at 2ρ, and after the end of the leader's promise
+// also at twice the largest slew: the slew of the clock and the rate of the leader's line are
+// at most one largest slew each.
 func syncedFor(r failaware.Reading, most time.Duration, rho timed.Drift) time.Duration {
 	if r.Status == clocksync.Unsynchronized || r.Deviation > min(most, timed.MaxDuration) {
 		return 0

@@ -19,17 +19,17 @@ const (
 // deliveryLog keeps the latest deliveries of a node for any number of clients. A client
 // that falls behind learns the number of missed items. No client delays the node.
 type deliveryLog struct {
-	mu    sync.Mutex
-	items []item // the last one has the sequence number last
-	last  uint64
-	bytes int
-	got   uint64        // messages ever
-	size  uint64        // bytes of their payloads
-	more  chan struct{} // closed at the next item
-	over  bool          // no more items will come
+	mu           sync.Mutex
+	items        []item // numbered up to last
+	last         uint64
+	bytes        int
+	messages     uint64        // messages ever
+	payloadBytes uint64        // bytes of their payloads
+	more         chan struct{} // closed at the next item
+	ended        bool          // no more items will come
 }
 
-// item is a delivery, or what an operation did.
+// item is a delivery, or an operation with its result.
 type item struct {
 	failaware.Delivery
 	operation *Operation
@@ -58,15 +58,15 @@ func (l *deliveryLog) add(items []failaware.Delivery, over bool) {
 		l.bytes += len(items[i].Payload)
 		l.last++
 		if items[i].Change == nil {
-			l.got++
-			l.size += uint64(len(items[i].Payload))
+			l.messages++
+			l.payloadBytes += uint64(len(items[i].Payload))
 		}
 	}
-	l.over = over
+	l.ended = over
 	l.trim()
 }
 
-// trim drops the oldest items, and wakes who waits for new ones.
+// trim drops the oldest items, and wakes the readers that wait for new ones.
 func (l *deliveryLog) trim() {
 	drop := 0
 	for ; len(l.items)-drop > MostKept || l.bytes > MostKeptBytes; drop++ {
@@ -78,11 +78,11 @@ func (l *deliveryLog) trim() {
 	l.more = make(chan struct{})
 }
 
-// delivered returns how many messages there have been, and how large they were together.
+// delivered returns the number of messages so far, and the total size of their payloads.
 func (l *deliveryLog) delivered() (messages, bytes uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.got, l.size
+	return l.messages, l.payloadBytes
 }
 
 // latest returns the sequence number of the last item.
@@ -92,15 +92,15 @@ func (l *deliveryLog) latest() uint64 {
 	return l.last
 }
 
-// get returns a copy of the item after a sequence number, which is at most that of the last
-// one, or nil. missed is the number of earlier items that are no longer kept. If no item
-// comes after the number, ok is false, and more is closed at the next one, or is nil if no
-// more will come.
+// get returns a copy of the item after seq, which is at most the number of the last item.
+// missed is the number of items after seq that are no longer kept; d is nil if none is left.
+// If there is no item after seq, ok is false, and more is closed at the next one, or is nil if
+// no more will come.
 func (l *deliveryLog) get(seq uint64) (d *item, missed uint64, ok bool, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if seq == l.last {
-		if l.over {
+		if l.ended {
 			return nil, 0, false, nil
 		}
 		return nil, 0, false, l.more
@@ -116,16 +116,16 @@ func (l *deliveryLog) get(seq uint64) (d *item, missed uint64, ok bool, more <-c
 	return &next, missed, true, nil
 }
 
-// kept is an item with its number or, if missed is not 0, a number of missed items.
-type kept struct {
+// numberedItem is an item with its number or, if missed is not 0, a count of missed items.
+type numberedItem struct {
 	item
 	sequence, missed uint64
 }
 
 // since iterates over the items after a sequence number. With follow it waits for more
 // at the end.
-func (l *deliveryLog) since(ctx context.Context, seq uint64, follow bool) iter.Seq[kept] {
-	return func(yield func(kept) bool) {
+func (l *deliveryLog) since(ctx context.Context, seq uint64, follow bool) iter.Seq[numberedItem] {
+	return func(yield func(numberedItem) bool) {
 		if seq > l.latest() {
 			seq = 0 // the number is of another run
 		}
@@ -134,14 +134,14 @@ func (l *deliveryLog) since(ctx context.Context, seq uint64, follow bool) iter.S
 			switch {
 			case ok:
 				seq += missed
-				if missed > 0 && !yield(kept{sequence: seq, missed: missed}) {
+				if missed > 0 && !yield(numberedItem{sequence: seq, missed: missed}) {
 					return
 				}
 				if d == nil {
 					continue
 				}
 				seq++
-				if !yield(kept{item: *d, sequence: seq}) {
+				if !yield(numberedItem{item: *d, sequence: seq}) {
 					return
 				}
 			case more == nil || !follow:

@@ -2,8 +2,8 @@
 // over a unix socket and with a resumable stream of events. docs/reference/api.md and
 // docs/openapi.yaml describe it for users.
 //
-// Every answer carries its freshness: whether it is up to date, and for how long from
-// the instant of answering on, by the node's hardware clock. That time includes the way
+// Every answer carries its freshness: whether it is up to date, and for how long after the
+// instant of answering, by the node's hardware clock. That time includes the transmission
 // of the answer to the client.
 //
 // The server limits everything that it keeps for a client, and no client can delay the

@@ -26,7 +26,7 @@ type Epoch struct {
 	Static bool   `json:"static"`
 }
 
-// CommandLimit is how long a node takes for a command at most.
+// CommandLimit is the longest time that a node takes for a command.
 const CommandLimit = 30 * time.Second
 
 // Edict is the answer of /v1/edict.

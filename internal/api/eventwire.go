@@ -73,9 +73,8 @@ func wanted(topic, kind string) bool {
 
 func eventID(run string, seq uint64) string { return run + "." + strconv.FormatUint(seq, 10) }
 
-// parseEventID returns the sequence number after which a stream continues. An id of
-// another run of the node counts as 0, so that the stream has all events since its
-// start.
+// parseEventID returns the sequence number after which a stream continues. An id from another
+// run of the node counts as 0: the stream then has all events since the start of this run.
 func parseEventID(s, run string) (uint64, error) {
 	of, number, found := strings.Cut(s, ".")
 	if !found {

@@ -33,8 +33,8 @@ type Verification struct {
 	Names    int    `json:"names"` // the node that it follows, by its own answer
 }
 
-// verifyLimit is how long a node waits for the answer of another one: less than clients
-// wait for its own.
+// verifyLimit is how long a node waits for the answer of another node. It is shorter than the
+// time for which clients wait.
 const verifyLimit = 4 * time.Second
 
 func (s *Server) global(w http.ResponseWriter, _ *http.Request) {

@@ -18,9 +18,9 @@ import (
 	"github.com/failaware/failaware/internal/trust"
 )
 
-// ServeTCP answers on a loopback TCP listener. All users of the machine can connect,
-// and web pages can make browsers connect. So every request needs a Host that is a
-// loopback address, and every request but those for [Server.Pages] needs the token.
+// ServeTCP answers on a loopback TCP listener. All users of the machine can connect, and web
+// pages can make browsers connect. So every request needs a Host that is a loopback address,
+// and every request needs the token, except those for [Server.Pages].
 func (s *Server) ServeTCP(l net.Listener, token string) error {
 	return s.serve(l, Loopback(s.pages(guard(s.Handler(), token))), nil)
 }
@@ -70,12 +70,12 @@ const PagesPath = "/dashboard/"
 
 // guard passes on requests with the token.
 func guard(next http.Handler, token string) http.Handler {
-	return admitting(next, "the token is missing or wrong", func(q *http.Request) (string, bool) { return "", bears(q, token) })
+	return admit(next, "the token is missing or wrong", func(q *http.Request) (string, bool) { return "", hasToken(q, token) })
 }
 
-// admitting passes on requests of clients that known knows, and counts their connections:
-// those of one name have a limit of their own. missing is the error for all others.
-func admitting(next http.Handler, missing string, known func(*http.Request) (name string, ok bool)) http.Handler {
+// admit passes on requests of clients that known accepts, and limits the connections of each
+// name. missing is the error for all other clients.
+func admit(next http.Handler, missing string, known func(*http.Request) (name string, ok bool)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		name, ok := known(q)
 		switch {
@@ -92,9 +92,9 @@ func admitting(next http.Handler, missing string, known func(*http.Request) (nam
 	})
 }
 
-// bears reports whether a request shows the token. The comparison takes the same time for
+// hasToken reports whether a request shows the token. The comparison takes the same time for
 // every wrong token.
-func bears(q *http.Request, token string) bool {
+func hasToken(q *http.Request, token string) bool {
 	want := sha256.Sum256([]byte("Bearer " + token))
 	got := sha256.Sum256([]byte(q.Header.Get("Authorization")))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
@@ -132,9 +132,8 @@ func NewToken() string {
 	return hex.EncodeToString(b)
 }
 
-// MakeToken reads the token from a file, which it makes first if there is none. The
-// file must be of the user of this process or of root, and no other user may read or
-// write it.
+// MakeToken reads the token from a file, which it creates if there is none. The file must
+// belong to the user of this process or to root, and no other user may read or write it.
 func MakeToken(path string) (string, error) {
 	if err := durable.Create(path, []byte(NewToken()+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("cannot create the API token: %w", err)

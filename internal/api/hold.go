@@ -66,7 +66,7 @@ func grant(ctx context.Context, n *failaware.Node, global bool, token string) (h
 	return h, made.String(), nil
 }
 
-// Held is a hold by the clock of this process.
+// Held is a hold with its end by the clock of this process.
 type Held struct {
 	Hold
 	// Until is when it ends, on that clock.
@@ -76,8 +76,8 @@ type Held struct {
 	clock *hwclock.Clock
 }
 
-// Left returns how long the hold still lasts. It is 0 after the end, and if the machine
-// has slept meanwhile.
+// Left returns how long the hold still lasts. It is 0 after the end, and if the machine has
+// slept since the hold began.
 func (h *Held) Left() time.Duration {
 	if h.clock == nil {
 		return 0
@@ -93,12 +93,12 @@ func (h *Held) LeftAt(r hwclock.Reading) time.Duration {
 	return 0
 }
 
-// SameLead reports whether two holds are of one uninterrupted lead.
+// SameLead reports whether two holds belong to one uninterrupted lead.
 func (h *Held) SameLead(o *Held) bool { return h.Boot == o.Boot && h.SinceNS == o.SinceNS }
 
-// Hold asks the node for a hold: one of the global lead if global, with an edict for
-// token if that is not empty. The promise counts from before the request, by a clock
-// that drifts by at most drift, as the node's does.
+// Hold asks the node for a hold: of the global lead if global, with an edict for token if that
+// is not empty. The hold counts from before the request, by a clock that drifts by at most
+// drift, like the node's.
 func (c *Client) Hold(ctx context.Context, clock *hwclock.Clock, drift timed.Drift, global bool, token string) (*Held, error) {
 	query := url.Values{"global": {strconv.FormatBool(global)}}
 	if token != "" {

@@ -28,11 +28,11 @@ type PeerKeys struct {
 	Keys  []string `json:"keys"`
 }
 
-// errStalled is the reason why nothing is known of peers. A list without them would say that
-// nobody lacks a key.
+// errStalled says that nothing is known of peers. An answer with an empty list of peers would
+// mean that no peer lacks a key.
 var errStalled = errors.New("the loop of the node does not answer: it waits for a disk or a processor")
 
-// statusOf returns the status of a node, or errStalled if its loop says nothing of peers.
+// statusOf returns the status of a node, or errStalled if its loop reports no peers.
 func statusOf(n *failaware.Node) (s failaware.Status, err error) {
 	if s = n.Status(); s.Age < 0 && !s.Stopped {
 		err = errStalled
@@ -75,7 +75,7 @@ func answerKeys(w http.ResponseWriter, n *failaware.Node) {
 	Answer(w, http.StatusOK, a)
 }
 
-// reloadKeys has the node read its key file again.
+// reloadKeys makes the node read its key file again.
 func (s *Server) reloadKeys(w http.ResponseWriter, q *http.Request) {
 	ctx, cancel := context.WithTimeoutCause(q.Context(), CommandLimit, fmt.Errorf("the node does not answer within %v", CommandLimit))
 	defer cancel()
@@ -91,12 +91,12 @@ func (s *Server) reloadKeys(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// Keys asks which keys the node and its peers have.
+// Keys returns the ids of the keys of the node and its peers.
 func (c *Client) Keys(ctx context.Context) (k Keys, err error) {
 	return k, c.Get(ctx, keysPath, &k)
 }
 
-// ReloadKeys has the node read its key file again.
+// ReloadKeys makes the node read its key file again.
 func (c *Client) ReloadKeys(ctx context.Context) (k Keys, err error) {
 	return k, c.do(ctx, http.MethodPost, keysPath+"/reload", &k)
 }

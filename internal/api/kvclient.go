@@ -7,13 +7,13 @@ import (
 	"net/url"
 )
 
-// AskStore sends a request for the path of the store, such as "get", and decodes the answer
-// into v. An answer of the store that says no, as that a key does not exist, is in v, and
-// the error is a [*StatusError] with its status.
+// AskStore sends a request for a path of the store, such as "get", and decodes the answer into
+// v. If the store refuses the request, because a key does not exist for example, v has its
+// answer and the error is a [*StatusError].
 func (c *Client) AskStore(ctx context.Context, method, path string, query url.Values, body []byte, v any) error {
 	err := c.exchange(ctx, method, kvPath+path+"?"+query.Encode(), body, v)
 	if e, ok := errors.AsType[*StatusError](err); ok && len(e.body) > 0 {
-		_ = json.Unmarshal(e.body, v) // otherwise it is an answer of all paths, which the error says
+		_ = json.Unmarshal(e.body, v) // other answers have no more than the text of the error
 	}
 	return err
 }

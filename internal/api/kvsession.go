@@ -11,7 +11,7 @@ import (
 	"github.com/failaware/failaware"
 )
 
-// attemptOf returns what the parameters session and number say.
+// attemptOf returns the attempt that the parameters session and number describe.
 func attemptOf(q *http.Request) (a Attempt, err error) {
 	values := q.URL.Query()
 	if values.Has("session") != values.Has("number") {

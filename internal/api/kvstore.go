@@ -14,36 +14,37 @@ import (
 // Store is the key-value store of a node: see package store. Its methods are safe for
 // concurrent use.
 type Store interface {
-	// Read calls f with the state, which f must not change; perhaps twice, and then the
-	// last call counts. With latest, the state has all
-	// that was acknowledged before. An error says why the node cannot know that.
+	// Read calls f with the state, which f must not change. It may call f twice; then the
+	// last call counts. With latest, the state has all commands that were acknowledged
+	// before. An error says why the node cannot know that.
 	Read(ctx context.Context, latest bool, f func(*kv.State)) (KVFresh, error)
-	// Submit gives a command its name and its time, and has it applied, unless an earlier
-	// attempt in its session was. The error says why it was not submitted, or matches
-	// [failaware.ErrOutcomeUnknown], or is [failaware.ErrTooLarge], or that of
-	// [kv.Command.Check], or a [*SessionError].
+	// Submit gives a command its name and its time, and gets it applied, unless an earlier
+	// attempt in its session was applied. The error says why the command was not submitted,
+	// or matches [failaware.ErrOutcomeUnknown], or is [failaware.ErrTooLarge], an error of
+	// [kv.Command.Check] or a [*SessionError].
 	Submit(context.Context, kv.Command, Attempt) (Submitted, error)
 	// OpenSession begins a session, and CloseSession ends one.
 	OpenSession(context.Context) (failaware.MessageID, error)
 	CloseSession(context.Context, failaware.MessageID) error
 	// Changed returns a channel that is closed when the state changes.
 	Changed() <-chan struct{}
-	// Bootstrap says that the absent nodes know nothing that must be kept.
+	// Bootstrap lets the store continue without the absent nodes: the operator accepts the
+	// loss of operations that only they know.
 	Bootstrap(context.Context) error
-	// Describe fills in what the status says besides the state.
+	// Describe fills in the fields of the status that do not come from the state.
 	Describe(*KVStatus)
 	// Operations returns the log of operations, or nil if there is none.
 	Operations() *OperationLog
 }
 
-// Attempt says which operation of a session a command attempts. Without a number it is in no
-// session.
+// Attempt names the operation of a session that a command attempts. Without a Number the
+// command belongs to no session.
 type Attempt struct {
 	Session failaware.MessageID
 	Number  uint64
 }
 
-// SessionError says why a session does not take a command, with the status code of that.
+// SessionError says why a session does not take a command, and has the HTTP status code.
 type SessionError struct {
 	Code int
 	Text string
@@ -63,8 +64,8 @@ type Submitted struct {
 const (
 	// MaxWatchers is the limit of streams of changes.
 	MaxWatchers = 64
-	// MostPatience is how long a request can wait for a node that cannot answer, by its
-	// parameter wait, and defaultPatience how long it waits without.
+	// MostPatience is the longest time that a request can wait for a node that cannot answer,
+	// by its parameter wait, and defaultPatience the time without that parameter.
 	MostPatience, defaultPatience = 25 * time.Second, 3 * time.Second
 )
 
@@ -76,15 +77,15 @@ const (
 
 var errNoStore = errors.New("this node has no key-value store: it runs without --kv")
 
-// kvRoute is the handler of a path of the store: it gets a context that ends when the
-// request has waited for long enough.
+// kvRoute returns the handler of a path of the store, which calls handle with a context that
+// ends when the request has waited long enough.
 func kvRoute(handle func(*Server, context.Context, http.ResponseWriter, *http.Request) error) func(*Server, http.ResponseWriter, *http.Request) {
-	return func(s *Server, w http.ResponseWriter, q *http.Request) { s.ofStore(handle, w, q) }
+	return func(s *Server, w http.ResponseWriter, q *http.Request) { s.serveStore(handle, w, q) }
 }
 
-// ofStore handles a request to the store. It is no part of kvRoute, which is compiled once
-// for each path.
-func (s *Server) ofStore(handle func(*Server, context.Context, http.ResponseWriter, *http.Request) error, w http.ResponseWriter, q *http.Request) {
+// serveStore handles a request to the store. It is not part of kvRoute, which the compiler
+// inlines once for each path.
+func (s *Server) serveStore(handle func(*Server, context.Context, http.ResponseWriter, *http.Request) error, w http.ResponseWriter, q *http.Request) {
 	if s.store == nil {
 		Fail(w, http.StatusNotImplemented, errNoStore)
 		return
@@ -166,7 +167,7 @@ func (s *Server) kvBootstrap(ctx context.Context, w http.ResponseWriter, _ *http
 	return nil
 }
 
-// kvText returns the text of a value of the state, and none for its zero value.
+// kvText returns the text of a value of the state, or "" for its zero value.
 func kvText[T interface {
 	comparable
 	fmt.Stringer

@@ -13,8 +13,8 @@ import (
 	"github.com/failaware/failaware/internal/kv"
 )
 
-// freshEvery is the interval at which a stream of changes looks whether what it has told
-// is still up to date.
+// freshEvery is the interval at which a stream of changes checks whether the state is still up
+// to date.
 const freshEvery = 200 * time.Millisecond
 
 // progressEvery is the number of revisions after which a stream gets a new id although
@@ -27,14 +27,14 @@ const fromReset = "reset"
 
 // watch is one stream of changes.
 type watch struct {
-	store  Store
-	prefix string
-	at     kv.Place
-	sent   uint64 // the revision of the last id
-	list   string // why a listing comes next, or empty
-	fresh  bool   // as told last
-	told   bool
-	yield  func([]byte) bool
+	store     Store
+	prefix    string
+	at        kv.Place
+	sent      uint64 // the revision of the last id
+	list      string // why a listing comes next, or empty
+	fresh     bool   // as sent last
+	freshSent bool
+	yield     func([]byte) bool
 }
 
 // kvWatch streams the changes of keys that begin with a prefix: those after a place, or
@@ -79,8 +79,8 @@ func newWatch(ctx context.Context, store Store, prefix, since string, listing bo
 	switch {
 	case err != nil:
 		return nil, "", err
-	case gone == nil || errors.Is(gone, kv.ErrAhead): // what is still to come is waited for
-	case listing: // an EventSource asks again by itself, and gives up at an error
+	case gone == nil || errors.Is(gone, kv.ErrAhead): // the watch waits for the place
+	case listing: // an EventSource reconnects by itself, but not after an error
 		f.list = listedBecause(gone)
 	default:
 		return nil, "", fmt.Errorf("%w: %s; changes after revision %d are kept; current=true begins with the present keys", gone, since, oldest)
@@ -92,7 +92,7 @@ func newWatch(ctx context.Context, store Store, prefix, since string, listing bo
 	return f, start, nil
 }
 
-// listedBecause says why a listing comes next.
+// listedBecause returns the reason for a listing.
 func listedBecause(gone error) string { return "the present keys follow, because " + gone.Error() }
 
 // messages returns the stream until ctx is done.
@@ -103,7 +103,7 @@ func (f *watch) messages(ctx context.Context) iter.Seq[[]byte] {
 		defer tick.Stop()
 		for {
 			changed := f.store.Changed()
-			if !f.tell(ctx) {
+			if !f.update(ctx) {
 				return
 			}
 			select {
@@ -116,11 +116,11 @@ func (f *watch) messages(ctx context.Context) iter.Seq[[]byte] {
 	}
 }
 
-// tell tells all that is new. It returns false at the end of the stream.
-func (f *watch) tell(ctx context.Context) bool {
-	n, err := f.look(ctx, false)
+// update sends everything that is new. It returns false at the end of the stream.
+func (f *watch) update(ctx context.Context) bool {
+	n, err := f.read(ctx, false)
 	if err == nil && f.list == "" && n.ahead && n.fresh.UpToDate {
-		if others, err := f.look(ctx, true); err == nil {
+		if others, err := f.read(ctx, true); err == nil {
 			n = others
 		} else {
 			n.fresh.UpToDate = false // others may know the place
@@ -139,22 +139,22 @@ func (f *watch) tell(ctx context.Context) bool {
 	return f.freshness(n.fresh)
 }
 
-// news is what a watch has not told yet.
-type news struct {
+// watchUpdate has the items that a watch has not sent yet.
+type watchUpdate struct {
 	changes []kv.Change
 	list    []*kv.Entry // if a listing comes next
 	place   kv.Place
-	ahead   bool // the place of the watch is still to come
+	ahead   bool // the state has not reached the place of the watch
 	fresh   KVFresh
 }
 
-// askPatience is how long a watch waits for the others of the view.
+// askPatience is how long a watch waits for the other members of the view.
 const askPatience = time.Second
 
-// look reads what is new. The place of a watch was told by some node. A state that has all
-// that others have told, and has not come to the place, is another one: the group has begun
-// anew, or an older state has replaced that one.
-func (f *watch) look(ctx context.Context, latest bool) (n news, err error) {
+// read reads the items that are new. Some node has sent the place of the watch. So if the
+// latest state has not reached the place, it is another state: the group has started over, or
+// an older state has replaced that one.
+func (f *watch) read(ctx context.Context, latest bool) (n watchUpdate, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	why := f.list
@@ -178,7 +178,7 @@ func (f *watch) look(ctx context.Context, latest bool) (n news, err error) {
 	return n, err
 }
 
-// listing tells the present keys.
+// listing sends the present keys.
 func (f *watch) listing(list []*kv.Entry, place kv.Place) bool {
 	if !f.send(KVChange{ID: fromReset, Kind: "reset", Revision: place.Revision, Reason: f.list}) {
 		return false
@@ -193,8 +193,8 @@ func (f *watch) listing(list []*kv.Entry, place kv.Place) bool {
 	return f.send(KVChange{ID: place.String(), Kind: "complete", Revision: place.Revision})
 }
 
-// changes tells changes. The id of one continues after its whole revision, so all but the
-// last one of a revision have that of the revision before.
+// changes sends changes. A stream resumes after the whole revision of an id, so all changes of
+// a revision except the last have the id of the revision before.
 func (f *watch) changes(list []kv.Change) bool {
 	for i, c := range list {
 		before := f.at
@@ -221,13 +221,13 @@ func (f *watch) changes(list []kv.Change) bool {
 	return f.at.Revision < f.sent+progressEvery || f.send(KVChange{ID: f.at.String(), Kind: "progress", Revision: f.at.Revision})
 }
 
-// freshness tells when the state of this node begins or ceases to be that of an up-to-date
-// view.
+// freshness sends an item when the state of this node begins or ceases to be that of an
+// up-to-date view.
 func (f *watch) freshness(now KVFresh) bool {
-	if f.told && f.fresh == now.UpToDate {
+	if f.freshSent && f.fresh == now.UpToDate {
 		return true
 	}
-	f.told, f.fresh = true, now.UpToDate
+	f.freshSent, f.fresh = true, now.UpToDate
 	k := KVChange{ID: f.at.String(), Kind: "stale", Revision: f.at.Revision, Reason: "the view is not up to date"}
 	switch {
 	case now.UpToDate:

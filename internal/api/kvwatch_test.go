@@ -189,7 +189,7 @@ func (w *watching) tell() {
 		left--
 		return left > 0
 	}
-	switch whole := w.watch.tell(w.t.Context()); {
+	switch whole := w.watch.update(w.t.Context()); {
 	case !whole:
 		require.Equal(w.t, want[:min(len(got), len(want))], got)
 		w.cutOff()
@@ -300,6 +300,6 @@ func TestWatchAfterARevisionThatIsGone(t *testing.T) {
 		kinds = append(kinds, kind)
 		return true
 	}
-	require.True(t, f.tell(t.Context()))
+	require.True(t, f.update(t.Context()))
 	require.Equal(t, []string{"reset", "complete", "fresh"}, kinds)
 }

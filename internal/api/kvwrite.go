@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/internal/kv"
 )
 
-// submit has a command applied, and answers with its result.
+// submit submits a command, and answers with its result.
 func (s *Server) submit(ctx context.Context, w http.ResponseWriter, q *http.Request, c kv.Command) error {
 	in, err := attemptOf(q)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Server) submit(ctx context.Context, w http.ResponseWriter, q *http.Requ
 	return nil
 }
 
-// limitText says what a limit is of, and its value.
+// limitText describes a limit with its value.
 func limitText(limit string) string {
 	switch limit {
 	case kv.LimitKeys:
@@ -58,9 +58,9 @@ func limitText(limit string) string {
 	return fmt.Sprintf("at most %d bytes of keys and values, with %d more for each key", kv.MaxBytes, kv.EntryBytes)
 }
 
-// written returns the parts of a command that its parameters give: the key, its version,
-// a lease and a time to live.
-func written(q *http.Request, c kv.Command) (kv.Command, error) {
+// withParameters returns a command with the parts from the parameters of a request: the key,
+// its version, a lease and a time to live.
+func withParameters(q *http.Request, c kv.Command) (kv.Command, error) {
 	var err error
 	if c.Key, err = keyOf(q); err != nil {
 		return c, err
@@ -96,7 +96,7 @@ func ttlOf(q *http.Request) (time.Duration, error) {
 }
 
 func (s *Server) kvPut(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	c, err := written(q, kv.Command{Op: kv.Put})
+	c, err := withParameters(q, kv.Command{Op: kv.Put})
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (s *Server) kvPut(ctx context.Context, w http.ResponseWriter, q *http.Reque
 }
 
 func (s *Server) kvDelete(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	c, err := written(q, kv.Command{Op: kv.Delete})
+	c, err := withParameters(q, kv.Command{Op: kv.Delete})
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (r *Remote) named(next http.Handler) http.Handler {
 // guard passes on requests of clients with a certificate, which TLS has verified, or
 // with the token.
 func (r *Remote) guard(next http.Handler) http.Handler {
-	return admitting(next, "a certificate or the token is missing or wrong", r.client)
+	return admit(next, "a certificate or the token is missing or wrong", r.client)
 }
 
 // client returns a name of the client, for limits; ok is false for a stranger. Clients
@@ -136,7 +136,7 @@ func (r *Remote) client(q *http.Request) (name string, ok bool) {
 		sum := sha256.Sum256(append(append([]byte{}, leaf.RawIssuer...), leaf.RawSubject...))
 		return "certificate " + hex.EncodeToString(sum[:]), true
 	}
-	if r.Token == "" || !bears(q, r.Token) {
+	if r.Token == "" || !hasToken(q, r.Token) {
 		return "", false
 	}
 	host, _, err := net.SplitHostPort(q.RemoteAddr)
