@@ -15,27 +15,26 @@ import (
 // methods are called one after the other, by one goroutine, and may take their time:
 // only this node's state lags. Applications of all nodes begin in equal states.
 //
-// An application that goes on in several parts of a split group is also a [Merger], and
-// one whose states are compared ([Config.HashEvery]) is also a [Hasher]. One may be a
-// [Recognizer].
+// An application that continues in several parts of a split group is also a [Merger], and one
+// whose states are compared ([Config.HashEvery]) is also a [Hasher]. It may be a [Recognizer].
 type Application interface {
 	// Apply changes the state by one operation, and depends on nothing but the state and
 	// the operation. Its result is for [Replica.Submit] at the node that submitted the
 	// operation, and is dropped elsewhere.
 	Apply(op Operation) (result any)
-	// Snapshot writes the state down. After an error, another member does it, if one can.
-	// Otherwise it is called again, first after a second and at last once a minute.
+	// Snapshot writes the state to w. After an error, another member does it, if one can.
+	// Otherwise it is called again, first after a second and eventually once a minute.
 	Snapshot(w io.Writer) error
 	// Restore replaces the state by one that Snapshot has written; r ends with it. An
 	// error ends the replica.
 	Restore(r io.Reader) error
 }
 
-// Merger is an [Application] that makes one state of several. It is needed unless
+// Merger is an [Application] that can merge states. It is needed unless
 // [failaware.BroadcastConfig.RequireQuorum] is set.
 type Merger interface {
-	// Merge replaces the state by the merger of branches, and depends on nothing but
-	// them: all members get the same ones, in the same order. An error ends the replica.
+	// Merge replaces the state by the merger of branches, and depends on nothing else: all
+	// members get the same branches, in the same order. An error ends the replica.
 	Merge(branches []Branch) error
 }
 
@@ -46,8 +45,8 @@ type Hasher interface {
 }
 
 // Recognizer is an [Application] whose commands differ between the attempts of one operation
-// of a [Session], as when each has the time at which it was submitted. Without it, attempts
-// have equal commands.
+// of a [Session], because they contain the time of submission, for example. Without it, the
+// commands of all attempts must be equal.
 type Recognizer interface {
 	// Recognize returns a number that depends on nothing but the command. It is the same for
 	// all attempts of an operation, and most likely another one for other operations.
@@ -67,7 +66,7 @@ type Operation struct {
 	Deviation time.Duration
 }
 
-// Branch is one of the states that meet when parts of a group do.
+// Branch is one of the states that are merged when parts of a group meet.
 type Branch struct {
 	// Members are the nodes that had this state.
 	Members failaware.Set

@@ -11,11 +11,11 @@ import (
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
-// Bootstrap says that the members of the view need not wait for absent nodes that may
-// remember more (Recovering): they go on with the newest state that one of them has. It is
-// for an operator who knows that the absent nodes have no newer state, or accepts its loss:
-// acknowledged operations may be gone, and an absent node that comes back gives up its
-// state. One call at one node of the view is enough.
+// Bootstrap lets the members of the view continue with the newest state that one of them has,
+// without waiting for absent nodes that may remember more (Recovering). It is for an operator
+// who knows that the absent nodes have no newer state, or accepts its loss: acknowledged
+// operations may be lost, and an absent node that comes back discards its state. One call at
+// one node of the view is enough.
 //
 // It returns when the view does not wait any more, at once if it does not wait. The error
 // is that of the broadcast, a [*NotAcceptingError] with the cause of ctx, or
@@ -34,7 +34,7 @@ func (r *Replica) Bootstrap(ctx context.Context) error {
 
 var errNotWaited = errors.New("replicate: ctx is done")
 
-// bootstrap says it in each view that waits, because a word counts in one view only.
+// bootstrap calls say in each view that waits, because a permission counts in one view only.
 func bootstrap(ctx context.Context, done <-chan struct{}, ask func() (engine.Status, <-chan struct{}), say func(failaware.ViewID) error) error {
 	said := failaware.ViewID{}
 	for {

@@ -16,7 +16,7 @@ var (
 	// ErrInside: a method of the application, or the function of ReadLatest, has called a method of
 	// the replica that waits for the next call of the application.
 	ErrInside = errors.New("replicate: called by the application, whose next call it would wait for")
-	// ErrMixed ends a replica and its node: it has no state, and the members that have one
+	// ErrMixed ends a replica without a state, and its node: the members that have a state
 	// have a [Config.Storage] and it has none, or the other way round.
 	ErrMixed = engine.ErrMixed
 	// ErrOwner: the [Config.Storage] has the state of another node, or of another group.

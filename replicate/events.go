@@ -19,7 +19,7 @@ type Event interface {
 }
 
 // Settled says that all members of View have reported their states. Holders have the state
-// that the view goes on with, or bring one to the merge.
+// with which the view continues, or bring one to the merge.
 type Settled struct {
 	View    failaware.ViewID
 	Holders failaware.Set
@@ -64,17 +64,17 @@ type AwaitsMemory struct {
 	Remember, Absent failaware.Set
 }
 
-// Begun says that, with RequireQuorum, View goes on with the newest state of its members,
+// Begun says that, with RequireQuorum, View continues with the newest state of its members,
 // although those that remember it are no quorum. If none remembers, the group has begun
-// with the initial state. If some do, a quorum has lost its memory, and operations that
-// were acknowledged may be gone. Nobody is Absent, except after [Replica.Bootstrap].
+// with the initial state. If some do, a quorum has lost its memory, and acknowledged
+// operations may be lost. No node is Absent, except after [Replica.Bootstrap].
 type Begun struct {
 	View             failaware.ViewID
 	Remember, Absent failaware.Set
 }
 
-// Hanging says that a call of the application lasts For so far, and Waiting others wait for
-// it. This node goes on without it until more than [Config.MaxQueued] waits.
+// Hanging says that a call of the application has lasted For so far, and Waiting other calls
+// wait for it. The node continues without it until more than [Config.MaxQueued] waits.
 type Hanging struct {
 	View    failaware.ViewID
 	For     time.Duration
@@ -124,9 +124,9 @@ type Diverged struct {
 	Ours, Theirs uint64
 }
 
-// Recovered says that this node has begun with the state of its Storage, of a snapshot and
-// Operations after it. Cut bytes were removed. They are of operations that were being
-// written when the process or the power ended; no caller was told that these last.
+// Recovered says that this node has begun with the state of its Storage: a snapshot and
+// Operations after it. Cut bytes were removed, of operations that were being written when the
+// process or the power ended. No caller was told that these operations last.
 type Recovered struct{ Operations, Cut uint64 }
 
 // Disk says that the disk of this node is full, and Err names the path. The replica takes

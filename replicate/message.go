@@ -9,7 +9,7 @@ import (
 	"github.com/failaware/failaware/internal/replica"
 )
 
-// Message is a message that is no operation, from [Replica.Broadcast].
+// Message is a message that is not an operation, from [Replica.Broadcast].
 type Message struct {
 	// ID names the message. Its Sender has broadcast it.
 	ID        failaware.MessageID

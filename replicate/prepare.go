@@ -19,7 +19,7 @@ type Prepared struct {
 	cfg  Config
 	used bool // by Start or Close
 
-	// What prepare makes, for the node of owner.
+	// Set by prepare, for the node of owner.
 	owner   *engine.Owner // nil before
 	machine replica.Config
 	adapter *adapter
@@ -29,13 +29,13 @@ type Prepared struct {
 
 var errUsed = errors.New("replicate: Start or Close of Prepared was called before")
 
-// Prepare does what [Start] does without the node. Call it before [failaware.Start], with
+// Prepare does the part of [Start] that needs no node. Call it before [failaware.Start], with
 // the configuration of the node, and then [Prepared.Start], or [Prepared.Close] if there is
-// no node. So a node whose state is not usable does not appear in the group, and one with a
-// large state has it when it joins: while Prepare runs, the others wait for nothing.
+// no node. So a node with an unusable state does not appear in the group, and a node with a
+// large state has it when it joins: the other nodes do not wait while Prepare runs.
 //
-// The errors are those of Start. If the StateDir chooses the ID of the node, Prepare does no
-// more than make the Storage: it belongs to a node that Start knows first.
+// The errors are those of Start. If the StateDir chooses the ID of the node, Prepare only
+// creates the Storage: its owner is known in Start.
 func Prepare(node failaware.Config, app Application, cfg Config) (*Prepared, error) {
 	node = node.WithDefaults()
 	p := &Prepared{app: app, cfg: cfg}
@@ -83,7 +83,7 @@ func (p *Prepared) Start(node *failaware.Node) (*Replica, error) {
 	return r, nil
 }
 
-// Close gives the Storage free. After Start it does nothing.
+// Close releases the Storage. After Start it does nothing.
 func (p *Prepared) Close() error {
 	if p.used {
 		return nil
@@ -136,8 +136,8 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 		if err := p.prepare(node); err != nil {
 			return nil, nil, err
 		}
-		// The state directory that has begun anew knows views now: without a note, the next
-		// process would not be refused.
+		// The new state directory knows views by now, so the next process would not be
+		// refused. RefuseStore makes the refusal permanent.
 		if err := p.checkViews(node, d.Views()); err != nil {
 			return nil, nil, errors.Join(err, engine.RefuseStore(p.cfg.Storage, err))
 		}
@@ -171,8 +171,8 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 }
 
 // checkViews returns an error if the state on the disk is from a view that the state directory
-// did not know of before the node started. Later views might then have smaller sequences. These
-// compare states, so an older state could replace a newer one.
+// did not know before the node started. Later views might then have smaller sequences, by which
+// states are compared, and an older state could replace a newer one.
 func (p *Prepared) checkViews(node failaware.Config, known uint64) error {
 	have := p.store.View()
 	if have.Sequence <= known || !node.Broadcast.RequireQuorum {

@@ -8,7 +8,7 @@ import (
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
-// Freshness says how up to date a state was when it was read, by this node's hardware
+// Freshness describes how up to date a state was when it was read, by this node's hardware
 // clock.
 type Freshness struct {
 	// UpToDate says that the node had the state of its view all the time while it was
@@ -23,7 +23,7 @@ type Freshness struct {
 	// View is the view of the node, which is empty before the first one. It must not be
 	// changed.
 	View *failaware.View
-	// Situation is that of the replica.
+	// Situation is the situation of the replica.
 	Situation Situation
 	// Behind is how many calls of the application were waiting, above all operations
 	// that are delivered to this node and not in the state.
@@ -94,12 +94,13 @@ func leased(view failaware.ViewID, v failaware.ViewAnswer) (f Freshness, ok bool
 	return Freshness{UpToDate: true, AtMost: v.AtMost, AsOf: v.AsOf, View: v.View, Situation: Working}, v.UpToDate && v.View.ID == view
 }
 
-// fresh reports on a read that began when the replica was as it was before.
+// fresh reports on a read that began in the situation before.
 func (r *Replica) fresh(before Progress) Freshness {
 	return freshness(before, r.Progress(), r.node.View())
 }
 
-// freshness reports on a read between two situations. v was asked for after the read.
+// freshness reports on a read between two situations. v is the answer of the node after the
+// read.
 func freshness(before, after Progress, v failaware.ViewAnswer) Freshness {
 	f := Freshness{AsOf: v.AsOf, View: v.View, Situation: after.Situation, Behind: after.Behind}
 	if v.UpToDate && before.Situation == Working && after.Situation == Working &&
@@ -113,7 +114,7 @@ func freshness(before, after Progress, v failaware.ViewAnswer) Freshness {
 // has come.
 type Progress struct {
 	Situation Situation
-	View      failaware.ViewID // that the situation is of
+	View      failaware.ViewID // the view of the situation
 	Accepting bool             // operations are taken
 	// Full is why the disk of this node has no room for the state, if it has none: it names the
 	// path. Until there is room this node applies nothing, and takes no operations.

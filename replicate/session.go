@@ -12,8 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/session"
 )
 
-// Limits of sessions. They are the same at all nodes, because all decide alike what is
-// kept.
+// Limits of sessions. They are the same at all nodes, which must all keep the same results.
 const (
 	// MaxSessions is how many sessions a state keeps. When another is opened, the one
 	// whose last operation came the longest ago expires.
@@ -45,8 +44,8 @@ var (
 var sessionErrors = map[error]error{session.ErrExpired: ErrSessionExpired, session.ErrTooOld: ErrSessionNumber,
 	session.ErrReused: ErrSessionReused, session.ErrResultGone: ErrResultGone}
 
-// SessionID names a session, in the whole group and for good. A client that keeps its text
-// continues with the session after a restart.
+// SessionID names a session uniquely in the group. A client that keeps its text continues the
+// session after a restart.
 type SessionID failaware.MessageID
 
 // String returns the text of the id, as in "3/00c0ffee00c0ffee/o12".
@@ -60,8 +59,8 @@ func (id *SessionID) UnmarshalText(text []byte) error {
 	return (*failaware.MessageID)(id).UnmarshalText(text)
 }
 
-// Session has operations applied once: the client numbers them, and submits one again,
-// anywhere, until it knows the outcome. The memory of a session is part of the replicated
+// Session applies each operation once: the client numbers them, and submits each again, at
+// any node, until it knows the outcome. The memory of a session is part of the replicated
 // state: it is in snapshots, on disks, and in merged states.
 //
 // A result is kept for further attempts if it is nil, a bool, int, int64, uint64, string or
@@ -77,7 +76,7 @@ type Session struct {
 }
 
 // OpenSession begins a session. The error is that of [Replica.Submit]. If it matches
-// [failaware.ErrOutcomeUnknown], there may be a session that nobody uses.
+// [failaware.ErrOutcomeUnknown], there may be an unused session.
 func (r *Replica) OpenSession(ctx context.Context) (*Session, error) {
 	a, err := r.attempt(ctx, session.AppendOpen(operation(0)))
 	if err != nil {
@@ -140,7 +139,7 @@ func (s *Session) key() session.ID {
 	return session.ID{Node: s.id.Sender, Boot: s.id.Boot, Sequence: s.id.Sequence}
 }
 
-// operation returns the beginning of a payload with an operation of so many bytes.
+// operation returns the beginning of a payload, with room for an operation of size bytes.
 func operation(size int) []byte {
 	return replica.AppendOp(make([]byte, 0, 1+session.Overhead+size), nil)
 }
@@ -156,17 +155,19 @@ func (r *Replica) attempt(ctx context.Context, payload []byte) (Applied, error) 
 	return a, sessionError(answer.Err)
 }
 
-// untilKnown calls submit until the outcome is known, with pauses, as long as another
-// attempt can change anything. If an attempt comes to nothing, the outcome of those before
-// is still unknown.
+// untilKnown calls submit, with pauses, until the outcome is known or another attempt cannot
+// help. If an attempt is not submitted, the outcome of the earlier ones is still unknown.
 func untilKnown(submit func() (Applied, error), pause func() error) (Applied, error) {
-	var unknown *failaware.UnknownOutcomeError
+	var unknown *failaware.UnknownOutcomeError // of the last attempt that was submitted
 	for {
 		a, err := submit()
+		if u, ok := errors.AsType[*failaware.UnknownOutcomeError](err); ok {
+			unknown = u
+		}
 		switch {
 		case err == nil:
 			return a, nil
-		case !errors.As(err, &unknown) && unknown == nil:
+		case unknown == nil:
 			return Applied{}, err
 		case !errors.Is(err, failaware.ErrOutcomeUnknown):
 			return Applied{}, &failaware.UnknownOutcomeError{ID: unknown.ID, Reason: failaware.NotAwaited, Err: err}

@@ -209,14 +209,14 @@ func tryBarriers(lasts, stored bool, at func(), try func(again bool, place func(
 	}
 	for again := false; ; again = true {
 		v, err := try(again, place)
-		var unknown *failaware.UnknownOutcomeError
+		unknown, ok := errors.AsType[*failaware.UnknownOutcomeError](err)
 		switch {
 		case err == nil && good(v) && called:
 			if at != nil && v.Restores != restores {
 				return v, errStateReplaced
 			}
 			return v, nil
-		case errors.As(err, &unknown) && (unknown.Reason == failaware.NotAwaited || unknown.Reason == failaware.NodeStopped), err != nil && unknown == nil:
+		case err != nil && (!ok || unknown.Reason == failaware.NotAwaited || unknown.Reason == failaware.NodeStopped):
 			return v, err
 		}
 	}
@@ -224,9 +224,9 @@ func tryBarriers(lasts, stored bool, at func(), try func(again bool, place func(
 
 // why returns the error of a barrier in terms of the replica.
 func (r *Replica) why(err error) error {
-	var unknown *failaware.UnknownOutcomeError
+	unknown, ok := errors.AsType[*failaware.UnknownOutcomeError](err)
 	switch {
-	case !errors.As(err, &unknown):
+	case !ok:
 		return err
 	case unknown.Reason == failaware.NodeStopped:
 		return failaware.ErrClosed
