@@ -25,3 +25,18 @@ func forwardsTheNew(t testing.TB) {
 		require.Empty(t, c.Forward(at, to, nil))
 	}
 }
+
+// What is forwarded is all that the reference said: without the leap second that it
+// announces, the leader's UTC would be a second off.
+func TestSamplesAreForwardedWhole(t *testing.T) { forwardsAll(t) }
+
+func forwardsAll(t testing.TB) {
+	_, line := leader(t, 2, wall)
+	c := New(utcConfig(1), start, wall)
+	c.HandleLine(start, &line, 0, 0, nil)
+	said := Sample{Source: 7, At: start, Low: wall - 1, High: wall + Time(time.Millisecond), Leap: LeapInsert}
+	c.HandleSample(start, &said, nil)
+	out := c.Forward(start, timed.Incarnation{Node: 2, Boot: 2}, nil)
+	require.Len(t, out, 1)
+	require.Equal(t, []Sample{said}, out[0].Samples.Samples())
+}
