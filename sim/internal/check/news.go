@@ -15,19 +15,20 @@ func (c *Checker) checkNews(n *Process, e *stack.Event) {
 			c.Fail("news", n, "reports %q without %s: %+v", e, what, *e)
 		}
 	}
+	lacksPeer := func() { lacks(e.Peer == timed.NoNode || e.Peer == n.ID, "the peer") }
 	switch e.Kind {
 	case stack.EventReady:
 		lacks(e.Boot != n.Boot, "its incarnation")
 	case stack.EventPeerAlive:
-		c.aboutPeer(n, e, lacks)
+		lacksPeer()
 		lacks(e.Bound != n.Stack.Datagram().LastDelay(e.Peer).Bound, "the bound of the last packet")
 	case stack.EventPeerSilent:
-		c.aboutPeer(n, e, lacks)
+		lacksPeer()
 		lacks(e.Bound != n.Stack.Datagram().LastDelay(e.Peer).Bound, "the bound of the last packet")
 		_, heard := n.Stack.Datagram().LastFast(0, e.Peer)
 		lacks(heard && !e.Deaf && e.Age <= 0, "the age of the last packet")
 	case stack.EventPeerRestarted, stack.EventPeerLeaving, stack.EventTwins, stack.EventClockFault:
-		c.aboutPeer(n, e, lacks)
+		lacksPeer()
 		lacks(e.Boot == 0, "the incarnation")
 	case stack.EventElected, stack.EventGlobalElected:
 		lacks(e.Peer != n.ID, "the leader")
@@ -65,9 +66,4 @@ func (c *Checker) checkNews(n *Process, e *stack.Event) {
 	case stack.EventInconsistent:
 		lacks(e.Text == "", "the invariant")
 	}
-}
-
-// aboutPeer demands that an event names another node.
-func (c *Checker) aboutPeer(n *Process, e *stack.Event, lacks func(bool, string)) {
-	lacks(e.Peer == timed.NoNode || e.Peer == n.ID, "the peer")
 }
