@@ -24,6 +24,27 @@ func Differ(a, b any, except ...string) (names []string) {
 	return names
 }
 
+// Apart returns the fields that two structs of any types both have and in which they differ,
+// except those named, and how many they share.
+func Apart(a, b any, except ...string) (names []string, shared int) {
+	other := reflect.ValueOf(b).Elem()
+	each(a, except, func(name string, f reflect.Value) {
+		g := other.FieldByName(name)
+		if !g.IsValid() || g.Type() != f.Type() {
+			return
+		}
+		if shared++; !reflect.DeepEqual(f.Interface(), open(g).Interface()) {
+			names = append(names, name)
+		}
+	})
+	return names, shared
+}
+
+// Field returns a pointer to a field of the struct that of points to.
+func Field(of any, name string) any {
+	return open(reflect.ValueOf(of).Elem().FieldByName(name)).Addr().Interface()
+}
+
 // each calls do with the fields of the struct that of points to, which may be written.
 func each(of any, except []string, do func(name string, f reflect.Value)) {
 	v := reflect.ValueOf(of).Elem()

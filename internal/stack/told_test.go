@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/leftover"
@@ -97,10 +98,21 @@ func TestLeadsAreWhole(t *testing.T) {
 	require.Equal(t, Lead{Leader: timed.Incarnation{Node: 4}}, s.GlobalLead(5))
 }
 
-// The stack hands its configuration on.
+// The stack hands its configuration on to the layers.
 func TestAConfigurationIsPassedOn(t *testing.T) {
 	majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
 	require.NoError(t, err)
-	s := New(Config{Self: incarnationOf(1), Timing: timed.LAN(), Quorum: majority, Epoch: 5}, timed.Set{}, timed.Instant(time.Hour), 0)
-	require.EqualValues(t, 5, s.Election().QuorumID().Epoch)
+	var cfg Config
+	leftover.Fill(&cfg, "Quorum", "Epochs", "Broadcast", "Ordered", "OrderByEpoch")
+	cfg.Timing, cfg.Quorum, cfg.Tentative, cfg.Broadcast = timed.WAN(), majority, true, &broadcast.Config{}
+	s := New(cfg, timed.Set{}, timed.Instant(time.Hour), 0)
+	for layer, want := range map[any]int{s.datagrams: 2, s.election: 10, s.views: 3, s.clock: 7, s.broadcast: 2} {
+		except := []string{"Quorum"} // of the broadcast, which orders in all views
+		if layer == any(s.election) {
+			except = nil
+		}
+		apart, shared := leftover.Apart(&cfg, leftover.Field(layer, "cfg"), except...)
+		require.Empty(t, apart, "%T", layer)
+		require.Equal(t, want, shared, "%T", layer)
+	}
 }
