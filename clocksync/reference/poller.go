@@ -18,7 +18,7 @@ type Status struct {
 	Source   clocksync.SourceID // of the latest sample; 0 before the first
 	Address  string             // polled last
 	Stratum  int                // 0 if unknown
-	Poll     time.Duration      // current mean time between two polls
+	Poll     time.Duration      // mean time until the next poll: longer while none succeeds
 	Reach    uint8              // one bit for each of the last eight polls, 1 if it gave a sample
 	Sent     uint64             // polls
 	Samples  uint64             // answers that gave a sample
@@ -36,7 +36,9 @@ type Status struct {
 type Poller struct {
 	src source
 	mu  sync.Mutex
-	st  Status
+	st  Status // with the mean time between two polls that succeed
+
+	failures int // since the last success
 }
 
 // New returns a poller that uses a hardware clock with a rate error of at most rho.
@@ -58,7 +60,9 @@ func New(c Config, clock *hwclock.Clock, rho timed.Drift) *Poller {
 func (p *Poller) Status() Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.st
+	st := p.st
+	st.Poll = p.wait()
+	return st
 }
 
 const (
@@ -72,7 +76,6 @@ const (
 // Run polls the reference and delivers its samples until ctx is done or all addresses
 // deny service.
 func (p *Poller) Run(ctx context.Context, deliver func(Sample)) {
-	failures := 0
 	for {
 		s, err := p.src.poll(ctx)
 		if ctx.Err() != nil {
@@ -81,27 +84,22 @@ func (p *Poller) Run(ctx context.Context, deliver func(Sample)) {
 		p.note(&s, err)
 		switch {
 		case err == nil:
-			failures = 0
 			deliver(s)
 		case errors.Is(err, errGone):
 			return
-		default:
-			failures++
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(jitter(p.wait(failures))):
+		case <-time.After(jitter(p.Status().Poll)):
 		}
 	}
 }
 
-// wait returns the mean time until the next poll.
-func (p *Poller) wait(failures int) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if failures > 0 {
-		return min(p.st.Poll<<min(failures-1, maxDoublings), MaxPoll)
+// wait returns the mean time until the next poll. The caller holds the lock.
+func (p *Poller) wait() time.Duration {
+	if p.failures > 0 {
+		return min(p.st.Poll<<min(p.failures-1, maxDoublings), MaxPoll)
 	}
 	if p.st.Samples < burst {
 		return min(burstPeriod, p.st.Poll)
@@ -127,6 +125,7 @@ func (p *Poller) note(s *Sample, err error) {
 	}
 	switch {
 	case err == nil:
+		p.failures = 0
 		st.Reach |= 1
 		st.Samples++
 		st.Source, st.Delay, st.Distance, st.Latest = s.Source, s.Delay, s.Distance, s.Sample
@@ -142,4 +141,5 @@ func (p *Poller) note(s *Sample, err error) {
 		st.Gone = true
 	}
 	st.Error = err.Error()
+	p.failures++
 }

@@ -76,6 +76,7 @@ func TestPollerBacksOff(t *testing.T) {
 	require.Zero(t, delivered)
 	require.Zero(t, st.Reach)
 	require.Equal(t, "no answer", st.Error)
+	require.Equal(t, MaxPoll, st.Poll, "the status has the time that the next poll takes to come")
 	require.Zero(t, st.Rejected)
 }
 

@@ -18,6 +18,7 @@ func newSourcesCommand(g *globals) *cobra.Command {
 		Long: `List the references that the node asks and, at a leader, those of other nodes.
 
   REACH   for each of the last eight requests whether it was answered, the latest at the right
+  EVERY   the time between two requests, longer while none is answered
   OFFSET  the middle of the reference's interval minus the time of the node
   BOUND   half the width of the interval, now
   ERROR   the error that the reference claims`,
@@ -34,18 +35,19 @@ func writeSources(w io.Writer, s *api.Sources) error {
 		return err
 	}
 	t := cli.NewTable(w)
-	t.Row("NAME", "NODE", "VERDICT", "OFFSET", "BOUND", "AGE", "REACH", "DELAY", "ERROR", "SAMPLES", "REJECTED", "LAST PROBLEM")
+	t.Row("NAME", "NODE", "VERDICT", "OFFSET", "BOUND", "AGE", "REACH", "EVERY", "DELAY", "ERROR", "SAMPLES", "REJECTED", "LAST PROBLEM")
 	for i := range s.Sources {
 		x := &s.Sources[i]
-		row := []any{cmp.Or(x.Name, x.Source), fmt.Sprint(x.Node), x.Verdict, "-", "-", "-", "-", "-", "-", "-", "-", "-"}
+		row := []any{cmp.Or(x.Name, x.Source), fmt.Sprint(x.Node), x.Verdict, "-", "-", "-", "-", "-", "-", "-", "-", "-", "-"}
 		if x.OffsetNS != nil {
 			row[3], row[4], row[5] = cli.Brief(*x.OffsetNS), cli.BriefUp(*x.BoundNS), cli.Brief(*x.AgeNS)
 		}
 		if x.Own {
 			row[6] = strings.NewReplacer("0", ".", "1", "x").Replace(fmt.Sprintf("%08b", x.Reach))
-			row[9], row[10], row[11] = fmt.Sprint(x.Samples), fmt.Sprint(x.Rejected), cmp.Or(x.Error, x.Reason, "-")
+			row[7] = cli.Brief(x.PollNS)
+			row[10], row[11], row[12] = fmt.Sprint(x.Samples), fmt.Sprint(x.Rejected), cmp.Or(x.Error, x.Reason, "-")
 			if x.Samples > 0 {
-				row[7], row[8] = cli.Brief(x.DelayNS), cli.BriefUp(x.DistanceNS)
+				row[8], row[9] = cli.Brief(x.DelayNS), cli.BriefUp(x.DistanceNS)
 			}
 		}
 		t.Row(row...)
