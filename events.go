@@ -48,8 +48,8 @@ func (n *Node) logEvents(first *firstStart) {
 	for e := range n.EventsSince(context.Background(), 0) {
 		n.log.Log(n.levelOf(e), e.String(), "event", e.Kind(), "sequence", e.Head().Sequence)
 		if first.lost(e) {
-			n.log.Warn("this node has a vote in this epoch, and its state directory was empty: if it has run before, its promises are lost; " +
-				"stop it, and have the others change to a quorum system without it before it comes back")
+			n.log.Warn("this node has a vote in this epoch, and its state directory was empty: if it has run before, stop it, " +
+				"and change to a quorum system without it before it comes back")
 		}
 	}
 }

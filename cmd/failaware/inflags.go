@@ -9,19 +9,20 @@ import (
 )
 
 // difference matches how the library says that a setting of a peer is another one.
-var difference = regexp.MustCompile(`\b([A-Z][A-Za-z.]*) (?:is|has) (.+?) here and `)
+var difference = regexp.MustCompile(`\b[A-Z][A-Za-z.]* (?:is|has) .+? here and `)
 
 // inFlags returns a text about settings with the names that a user of the program knows:
 // flags instead of fields.
-func inFlags(text string) string {
-	return difference.ReplaceAllStringFunc(text, func(found string) string {
-		m := difference.FindStringSubmatch(found)
-		flag := flagOf(m[1])
-		if flag == "--broadcast" {
-			flag += ", which --kv turns on too,"
-		}
-		return flag + found[len(m[1]):]
-	})
+func inFlags(text string) string { return difference.ReplaceAllStringFunc(text, inFlag) }
+
+// inFlag returns what difference has found with the name of the flag.
+func inFlag(found string) string {
+	field, _, _ := strings.Cut(found, " ")
+	flag := flagOf(field)
+	if flag == "--broadcast" {
+		flag += ", which --kv turns on too,"
+	}
+	return flag + found[len(field):]
 }
 
 // word matches a quoted text, or what may be the name of a field.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -39,12 +38,18 @@ func (r *nodeRun) reload() {
 // another way, or in one of two only. Where they are written makes no difference.
 func changedSettings(before, after source) (changed []string) {
 	for _, s := range settings {
-		same := func(a, b raw) bool { return a.text == b.text }
-		if s.kind != kindPeer && !slices.EqualFunc(before[s.key], after[s.key], same) {
+		if s.kind != kindPeer && textsOf(before[s.key]) != textsOf(after[s.key]) {
 			changed = append(changed, s.key)
 		}
 	}
 	return changed
+}
+
+func textsOf(values []raw) (texts string) {
+	for i := range values {
+		texts += values[i].text + "\n"
+	}
+	return texts
 }
 
 // reloadKeys reads the key file again, if there is one.
@@ -111,22 +116,21 @@ func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
 // senders of such packets can choose them.
 const mostRefused = 64
 
-// lasting matches the reasons why packets do not count that no event names, and that only
+// lasting reports whether packets do not count for a reason that no event names, and that only
 // another key or build ends. Others come and go when nodes start, and when parts meet.
-var lasting = regexp.MustCompile(`KeyFile|version of the wire format`)
+func lasting(why string) bool {
+	return strings.Contains(why, "KeyFile") || strings.Contains(why, "version of the wire format")
+}
 
 // warnOfRefused warns about packets that do not count for a lasting reason, once for each
-// address and reason until it is that of a peer that is alive.
+// address and reason.
 func (r *nodeRun) warnOfRefused(s *failaware.Status, said map[string]string) {
 	for i := range s.Peers {
 		p := &s.Peers[i]
 		address := addressOf(p)
-		switch before, known := said[address]; {
-		case p.Alive:
-			delete(said, address)
-		case lasting.MatchString(p.Refused) && p.Refused != before && (known || len(said) < mostRefused):
+		if !p.Alive && lasting(p.Refused) && p.Refused != said[address] && len(said) < mostRefused {
 			said[address] = p.Refused
-			r.log.Warn("packets do not count", "peer", peerName(p), "address", address, "why", inFlags(p.Refused))
+			r.log.Warn("packets do not count", "address", address, "why", inFlags(p.Refused))
 		}
 	}
 }
@@ -134,7 +138,7 @@ func (r *nodeRun) warnOfRefused(s *failaware.Status, said map[string]string) {
 func addressOf(p *failaware.PeerStatus) string { return cmp.Or(p.Listed, p.Addr.String()) }
 
 // noAnswer is why members may not answer.
-const noAnswer = "none runs there, packets do not get through, or it has other keys, which its status says"
+const noAnswer = "none runs there, packets are lost, or keys differ, which its status says"
 
 // warnAlone says what --join has led to, while nobody is heard.
 func (r *nodeRun) warnAlone(s *failaware.Status) {

@@ -203,18 +203,25 @@ func parsed[T any](at func(*nodeConfig) *T, parse func(string) (T, error)) func(
 
 func number[T ~int | ~int64 | ~uint8 | ~uint16 | ~uint64](at func(*nodeConfig) *T, low, high uint64) func(*nodeConfig, string) error {
 	return func(c *nodeConfig, s string) error {
-		n, err := strconv.ParseUint(s, 10, 64)
-		switch {
-		case err == nil && n >= low && n <= high:
+		n, err := parseNumber(s, low, high)
+		if err == nil {
 			*at(c) = T(n)
-			return nil
-		case errors.Is(err, strconv.ErrRange) || err == nil && n > high && high >= math.MaxInt32:
-			return fmt.Errorf("%q is more than %d", s, high)
-		case high >= math.MaxInt32:
-			return fmt.Errorf("%q is not a number from %d on", s, low)
 		}
-		return fmt.Errorf("%q is not a number from %d to %d", s, low, high)
+		return err
 	}
+}
+
+func parseNumber(s string, low, high uint64) (uint64, error) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	switch {
+	case err == nil && n >= low && n <= high:
+		return n, nil
+	case errors.Is(err, strconv.ErrRange) || err == nil && n > high && high >= math.MaxInt32:
+		return 0, fmt.Errorf("%q is more than %d", s, high)
+	case high >= math.MaxInt32:
+		return 0, fmt.Errorf("%q is not a number from %d on", s, low)
+	}
+	return 0, fmt.Errorf("%q is not a number from %d to %d", s, low, high)
 }
 
 func integer(at func(*nodeConfig) *int) func(*nodeConfig, string) error {

@@ -56,15 +56,15 @@ func newUnreachable(addr Address, err error) error {
 }
 
 func (e *UnreachableError) Error() string {
-	if _, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err); unknown {
-		return fmt.Sprintf("the node at %s is not trusted: %v; --ca or FAILAWARE_CA names the file with that authority", e.Addr, plain(e.Err))
-	}
-	if _, other := errors.AsType[*tls.CertificateVerificationError](e.Err); other {
-		return fmt.Sprintf("the node at %s is not trusted: %v", e.Addr, plain(e.Err))
+	if v, untrusted := errors.AsType[*tls.CertificateVerificationError](e.Err); untrusted {
+		text := fmt.Sprintf("the node at %s is not trusted: %v", e.Addr, plain(e.Err))
+		if _, unknown := v.Err.(x509.UnknownAuthorityError); unknown {
+			text += "; --ca or FAILAWARE_CA names the file with that authority"
+		}
+		return text
 	}
 	if refused(e.Err) {
-		return fmt.Sprintf("the node at %s refuses this client: %v; --cert and --key, or FAILAWARE_CERT and FAILAWARE_KEY, name a certificate "+
-			"that an authority of its --api-client-ca has signed", e.Addr, plain(e.Err))
+		return fmt.Sprintf("the node at %s refuses this client: %v; --cert and --key name a certificate of its --api-client-ca", e.Addr, plain(e.Err))
 	}
 	if errors.Is(e.Err, fs.ErrPermission) {
 		return fmt.Sprintf("the node at %s answers its own user, its group and root only: %v", e.Addr, plain(e.Err))

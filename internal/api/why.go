@@ -54,7 +54,10 @@ func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, e
 	switch about {
 	case "leader":
 		a := n.Leader()
-		state = strings.Replace(a.String(), "node "+a.Leader.String(), event.NodeText(n, a.Leader), 1) + globalState(n)
+		state = strings.Replace(a.String(), "node "+a.Leader.String(), event.NodeText(n, a.Leader), 1)
+		if s := n.Status(); s.Age >= 0 {
+			state += globalText(n.Epoch().System, n.GlobalLeader(), s.Alive.With(n.ID()))
+		}
 	case "view":
 		subject, state = why.View, n.View().String()
 	case "clock":
@@ -81,16 +84,8 @@ func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, e
 	return a, nil
 }
 
-// globalState says who leads globally now, or what is missing, if there is a quorum system.
-func globalState(n *failaware.Node) string {
-	s, err := statusOf(n)
-	if err != nil {
-		return ""
-	}
-	return globalText(n.Epoch().System, n.GlobalLeader(), s.Alive.With(n.ID()))
-}
-
-// globalText is globalState for a quorum system, an answer, and the nodes that hear each other.
+// globalText says who leads globally at a node that hears some nodes, or that too few hear
+// each other, if there is a quorum system.
 func globalText(system string, a failaware.LeaderAnswer, heard timed.Set) string {
 	q, err := quorum.Parse(system)
 	switch {
@@ -99,13 +94,13 @@ func globalText(system string, a failaware.LeaderAnswer, heard timed.Set) string
 	case a.Leads:
 		return "; it also leads globally"
 	case a.Leader != failaware.NoNode:
-		return fmt.Sprintf("; node %v leads globally, as heard", a.Leader)
+		return "; node " + a.Leader.String() + " leads globally, as heard"
 	}
-	voters := q.Members().Intersect(heard)
+	are := " are no quorum of "
 	if q.IsQuorum(heard) {
-		return fmt.Sprintf("; nobody is known to lead globally, although the voters %v, with which this node is connected, are a quorum of %s", voters, system)
+		are = " are a quorum of "
 	}
-	return fmt.Sprintf("; nobody leads globally here: the voters %v, with which this node is connected, are no quorum of %s", voters, system)
+	return "; nobody is known to lead globally: the voters in touch, " + q.Members().Intersect(heard).String() + "," + are + system
 }
 
 // peerState says what the node knows of a peer now.

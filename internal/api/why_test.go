@@ -29,7 +29,7 @@ func TestWhyNamesTheVotersThatAGlobalLeaderLacks(t *testing.T) {
 	require.Empty(t, globalText("", nobody, timed.SetOf(1)), "without a quorum system nobody leads globally")
 	require.Equal(t, "; it also leads globally", globalText(system, failaware.LeaderAnswer{Leader: 1, Leads: true}, timed.SetOf(1, 2)))
 	require.Equal(t, "; node 2 leads globally, as heard", globalText(system, failaware.LeaderAnswer{Leader: 2}, timed.SetOf(1, 2)))
-	require.Equal(t, "; nobody leads globally here: the voters {1}, with which this node is connected, are no quorum of majority:1,2,3",
+	require.Equal(t, "; nobody is known to lead globally: the voters in touch, {1}, are no quorum of majority:1,2,3",
 		globalText(system, nobody, timed.SetOf(1, 4, 5)))
-	require.Contains(t, globalText(system, nobody, timed.SetOf(1, 2, 4)), "although the voters {1 2}, with which this node is connected, are a quorum")
+	require.Contains(t, globalText(system, nobody, timed.SetOf(1, 2, 4)), "the voters in touch, {1 2}, are a quorum")
 }
