@@ -63,7 +63,7 @@ func completeNodes(root *cobra.Command, g *globals) {
 	}
 }
 
-// begins says that more follows what is offered.
+// begins lets the user continue after a completion, which is only the start of a value.
 const begins = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 
 // answers reports whether the node at --addr has answered in time.

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// examples has the examples of commands whose description does not come with them.
+// examples maps commands that are defined without examples to their examples.
 var examples = map[string]string{
 	"failaware": `  failaware demo
   failaware node --id 1 --listen 127.0.0.1:7001

@@ -11,7 +11,7 @@ import (
 // difference matches how the library says that a setting of a peer is another one.
 var difference = regexp.MustCompile(`\b[A-Z][A-Za-z.]* (?:is|has) .+? here and `)
 
-// inFlags returns a text about settings with the names that a user of the program knows:
+// inFlags returns a text about different settings with the names that users of the program know:
 // flags instead of fields.
 func inFlags(text string) string { return difference.ReplaceAllStringFunc(text, inFlag) }
 
@@ -25,10 +25,10 @@ func inFlag(found string) string {
 	return flag + found[len(field):]
 }
 
-// word matches a quoted text, or what may be the name of a field.
+// word matches a quoted text, or a possible name of a field.
 var word = regexp.MustCompile(`"[^"]*"|\b[A-Z][A-Za-z]+(\.[A-Z][A-Za-z]*)?\b`)
 
-// fieldsToFlags returns a text with flags in place of all fields that it names.
+// fieldsToFlags replaces the names of fields in a text by their flags.
 func fieldsToFlags(text string) string { return word.ReplaceAllStringFunc(text, flagOf) }
 
 // byFlag returns the text of an error of the library that begins with the name of a field,

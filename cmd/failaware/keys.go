@@ -140,7 +140,7 @@ func using(k *api.Keys, id seal.KeyID) (ids []int) {
 	return ids
 }
 
-// changeKeys changes the key file of the node and has the node read it again.
+// changeKeys changes the key file of the node and makes the node read it again.
 func changeKeys(g *globals, cmd *cobra.Command, change func(*seal.Ring, *api.Keys) (*seal.Ring, error)) error {
 	return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
 		k, err := c.Keys(ctx)

@@ -63,7 +63,7 @@ func (g *globals) store(cmd *cobra.Command, method, path string, query url.Value
 	})
 }
 
-// setWait has a node answer before ctx ends.
+// setWait sets the parameter wait of query so that the node answers before ctx ends.
 func setWait(ctx context.Context, query url.Values) {
 	if end, limited := ctx.Deadline(); limited {
 		left := time.Until(end)
@@ -101,7 +101,7 @@ func kvError(method string, err error) *cli.ExitError {
 			code = exitUnknown
 		case http.StatusGone:
 			if code = cli.ExitWrong; method == http.MethodPost {
-				code = exitUnknown // a session that forgot what came of its commands
+				code = exitUnknown // the session has forgotten the outcome of its commands
 			}
 		case http.StatusInsufficientStorage:
 		case http.StatusInternalServerError, http.StatusBadGateway: // perhaps of a proxy
@@ -132,7 +132,7 @@ func valueOf(text string) ([]byte, error) {
 }
 
 // inputValue returns a value from the command line, or the standard input if that is "-".
-// The standard input has at most so many bytes.
+// It returns an error if the standard input has more than most bytes.
 func inputValue(cmd *cobra.Command, arg string, most int) ([]byte, error) {
 	if arg != "-" {
 		return []byte(arg), nil
@@ -144,7 +144,7 @@ func inputValue(cmd *cobra.Command, arg string, most int) ([]byte, error) {
 	return b, err
 }
 
-// checkKey refuses a key that no store takes.
+// checkKey returns an error of usage for a key that no store accepts.
 func checkKey(key string) error {
 	if err := kv.CheckKey(key); err != nil {
 		return cli.Wrong("KEY: %w", err)
@@ -152,7 +152,7 @@ func checkKey(key string) error {
 	return nil
 }
 
-// warnStale says on standard error why an answer may be old.
+// warnStale prints the reason why an answer may be old, if any, to standard error.
 func warnStale(cmd *cobra.Command, f *api.KVFresh) {
 	switch {
 	case f.Latest:

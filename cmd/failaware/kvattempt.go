@@ -78,13 +78,13 @@ func (a *attempt) write(g *globals, cmd *cobra.Command, path string, query url.V
 	})
 }
 
-// advice says how to learn the outcome of the command.
+// advice returns a text that explains how to learn the outcome of the command.
 func (a *attempt) advice() string {
 	return fmt.Sprintf("the outcome is not known: repeat the command, at any node, with --session %s --number %s", a.session, a.number)
 }
 
-// interruptible has a signal that ends the process print the advice first, until leave is
-// called. The process still dies by the signal, which also ends a loop of the shell.
+// interruptible prints the advice when a signal ends the process, until leave is called.
+// The process still dies by the signal, which also ends a loop of the shell.
 func (a *attempt) interruptible(w io.Writer) (leave func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -105,8 +105,8 @@ func (a *attempt) interruptible(w io.Writer) (leave func()) {
 	}
 }
 
-// unopened gives the error of a session that was not opened its exit code: nothing was
-// changed. If it is unknown whether a session is open, no command was sent all the same.
+// unopened gives the error of opening a session its exit code. Nothing was changed, even if
+// it is unknown whether the session is open: no command was sent.
 func unopened(err error) error {
 	if err == nil {
 		return nil
@@ -121,8 +121,9 @@ func unopened(err error) error {
 // againAfter is the time between two attempts.
 const againAfter = 100 * time.Millisecond
 
-// persist sends a command until its outcome is known, or ctx ends. sent says that it may
-// have been carried out before: then a node that has not taken it leaves the outcome unknown.
+// persist sends a command until its outcome is known, or ctx ends. sent reports whether an
+// earlier attempt may have carried it out: then the outcome stays unknown if a node refuses
+// the command.
 func persist(ctx context.Context, sent bool, send func() error) (err error, known bool) {
 	for {
 		err = send()

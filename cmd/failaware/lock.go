@@ -88,7 +88,7 @@ send edicts to a store that checks them.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l.cmd, l.args = cmd, args
-			_ = sched.Prompt() // the guard has it from here; without it, a busy machine kills later
+			_ = sched.Prompt() // the guard inherits it; without it, a busy machine kills later
 			return l.main(cmd.Context())
 		},
 	}
@@ -131,15 +131,15 @@ func (l *locking) main(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if ends, err := l.over(ctx, lost, code); ends {
+		if ends, err := l.finish(ctx, lost, code); ends {
 			return err
 		}
 	}
 }
 
-// over reports whether the command does not run again after it has ended, or was stopped
-// because the lead was lost. It returns the error of lock then.
-func (l *locking) over(ctx context.Context, lost error, code cli.ExitCode) (bool, error) {
+// finish reports whether lock ends now that the command has ended, or was stopped because
+// of lost. If so, it also returns the error of lock.
+func (l *locking) finish(ctx context.Context, lost error, code cli.ExitCode) (bool, error) {
 	say := func(what string) { _, _ = fmt.Fprintf(l.cmd.ErrOrStderr(), "failaware: lock: %v%s\n", lost, what) }
 	switch {
 	case lost == nil:
@@ -167,20 +167,20 @@ func (l *locking) await(ctx context.Context) (*api.Held, error) {
 	}
 	last := errors.New("no answer yet")
 	for {
-		held, err := l.first(ctx)
+		held, err := l.firstHold(ctx)
 		switch {
 		case err == nil && l.suffices(held):
 			return held, nil
 		case err == nil:
 			last = fmt.Errorf("node %d leads, but not for long enough", l.node)
-		case !passes(err) && ctx.Err() == nil:
+		case !retryable(err) && ctx.Err() == nil:
 			return nil, err
 		case ctx.Err() == nil:
 			last = err
 		}
 		select {
 		case s := <-l.signals:
-			if ends(s) {
+			if endsLock(s) {
 				return nil, &cli.ExitError{Code: signalCode(s)}
 			}
 		case <-ctx.Done():
@@ -193,13 +193,13 @@ func (l *locking) await(ctx context.Context) (*api.Held, error) {
 	}
 }
 
-// suffices reports whether a hold lasts long enough to start the command: so that nothing
-// needs to end it at once.
+// suffices reports whether a hold lasts long enough to start the command, so that the
+// command need not be stopped at once.
 func (l *locking) suffices(h *api.Held) bool { return h.Left() > l.timing.margin+l.termBefore }
 
-// first asks for the first hold of a lead. It asks for the timing again, because the
+// firstHold asks for the first hold of a lead. It asks for the timing again, because the
 // node may have been restarted with other settings.
-func (l *locking) first(ctx context.Context) (*api.Held, error) {
+func (l *locking) firstHold(ctx context.Context) (*api.Held, error) {
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
 	var s api.Status
@@ -222,9 +222,9 @@ func (l *locking) first(ctx context.Context) (*api.Held, error) {
 	return nil, err
 }
 
-// passes reports whether a later request may succeed: there is no node yet, or it
+// retryable reports whether a later request may succeed: the node does not run yet, or
 // does not lead.
-func passes(err error) bool {
+func retryable(err error) bool {
 	if _, gone := errors.AsType[*api.UnreachableError](err); gone {
 		return true
 	}
@@ -241,7 +241,7 @@ func hasStatus(err error, code int) bool {
 	return ok && e.Code == code
 }
 
-// handOver has the node resign if --resign is set.
+// handOver asks the node to resign if --resign is set.
 func (l *locking) handOver(ctx context.Context) {
 	if !l.resign {
 		return

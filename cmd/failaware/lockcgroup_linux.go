@@ -52,8 +52,7 @@ func (g cgroup) kill() {
 	}
 }
 
-// remove kills what is left and removes the group, which takes as long as its processes
-// take to die.
+// remove kills the remaining processes and removes the group. It waits for them to die.
 func (g cgroup) remove() {
 	if g == "" {
 		return
@@ -73,7 +72,7 @@ func ownCgroup() string {
 			name, found = rest, true
 		}
 	})
-	if !found || strings.Contains(name, "..") { // it is outside of what is visible here
+	if !found || strings.Contains(name, "..") { // outside of this cgroup namespace
 		return ""
 	}
 	dir := ""

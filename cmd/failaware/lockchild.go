@@ -15,12 +15,12 @@ import (
 
 // child is the command of `failaware lock`, with its process group.
 type child struct {
-	cmd   *exec.Cmd
-	all   cgroup // has its descendants, where there are control groups
-	guard *guard
-	clock *hwclock.Clock
-	dead  chan hwclock.Reading // has when neither it nor its descendants ran any more
-	ended chan struct{}        // closed afterwards, when what belongs to it is gone
+	cmd    *exec.Cmd
+	cgroup cgroup // has its descendants, where there are control groups
+	guard  *guard
+	clock  *hwclock.Clock
+	dead   chan hwclock.Reading // has when neither it nor its descendants ran any more
+	ended  chan struct{}        // closed afterwards, when what belongs to it is gone
 
 	mu   sync.Mutex
 	gone bool // another process may have its id
@@ -30,13 +30,13 @@ type child struct {
 func startChild(parent *cobra.Command, path string, args, env []string, clock *hwclock.Clock, until timed.Instant) (*child, error) {
 	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: append(os.Environ(), env...),
 		Stdin: parent.InOrStdin(), Stdout: parent.OutOrStdout(), Stderr: parent.ErrOrStderr(),
-		SysProcAttr: groupOfItsOwn()}, all: newCgroup(), clock: clock, dead: make(chan hwclock.Reading, 1), ended: make(chan struct{})}
+		SysProcAttr: newProcessGroup()}, cgroup: newCgroup(), clock: clock, dead: make(chan hwclock.Reading, 1), ended: make(chan struct{})}
 	err := adopt()
 	if err == nil {
 		err = c.start(until)
 	}
 	if err != nil {
-		c.all.remove()
+		c.cgroup.remove()
 		return nil, err
 	}
 	go func() {
@@ -48,20 +48,21 @@ func startChild(parent *cobra.Command, path string, args, env []string, clock *h
 
 // start starts the guard and then the command.
 func (c *child) start(until timed.Instant) (err error) {
-	if c.guard, err = startGuard(c.all); err != nil {
+	if c.guard, err = startGuard(c.cgroup); err != nil {
 		return fmt.Errorf("the guard: %w", err)
 	}
 	c.guard.until(until)
-	if err := c.guard.start(c.cmd, c.all); err != nil {
+	if err := c.guard.start(c.cmd, c.cgroup); err != nil {
 		c.guard.dismiss()
 		return err
 	}
 	return nil
 }
 
-// died says when the command died, and then ends the guard, which takes longer. The time
-// is that of the death: whoever is told of it may run much later. rest kills what the
-// command has left, and reports whether there was anything: nothing else has outlived it.
+// died sends the time when the command died, and then ends the guard, which takes longer.
+// The time is taken here because the receiver may run much later. rest kills the processes
+// that the command has left, and reports whether there were any: the time is then that of
+// their death.
 func (c *child) died(rest func() bool) {
 	at := c.clock.Read()
 	if rest() {
@@ -71,8 +72,8 @@ func (c *child) died(rest func() bool) {
 	c.guard.dismiss()
 }
 
-// do does something to the group unless it is gone.
-func (c *child) do(f func(*os.Process)) {
+// withGroup calls f with the leader of the group unless the group is gone.
+func (c *child) withGroup(f func(*os.Process)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.gone {
@@ -80,9 +81,9 @@ func (c *child) do(f func(*os.Process)) {
 	}
 }
 
-func (c *child) kill()              { c.do(func(p *os.Process) { c.all.kill(); killGroup(p) }) }
-func (c *child) terminate()         { c.do(terminateGroup) }
-func (c *child) signal(s os.Signal) { c.do(func(p *os.Process) { signalGroup(p, s) }) }
+func (c *child) kill()              { c.withGroup(func(p *os.Process) { c.cgroup.kill(); killGroup(p) }) }
+func (c *child) terminate()         { c.withGroup(terminateGroup) }
+func (c *child) signal(s os.Signal) { c.withGroup(func(p *os.Process) { signalGroup(p, s) }) }
 
 // code returns the exit code of the ended command.
 func (c *child) code() cli.ExitCode {

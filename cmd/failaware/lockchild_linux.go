@@ -13,23 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func groupOfItsOwn() *syscall.SysProcAttr {
+func newProcessGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// dieWithParent has this process killed when lock dies, whichever of its threads becomes
-// the command.
+// dieWithParent makes the kernel kill this process when lock dies.
 func dieWithParent() error {
 	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0)
 }
 
-// adopt has the orphans among the descendants of a command become children of this
-// process, wherever they went.
+// adopt makes orphaned descendants of this process its children.
 func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // collect waits until the command ends, and kills the rest of its group before it
-// collects the command: until then no other process has its id. It kills those of its
-// descendants that have left the group, too, with the control group if there is one.
+// collects the command: until then no other process has its id. It also kills the
+// descendants that have left the group, with the control group if there is one.
 func (c *child) collect() {
 	for errors.Is(unix.Waitid(unix.P_PID, c.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
@@ -37,12 +35,12 @@ func (c *child) collect() {
 	defer c.mu.Unlock()
 	c.died(func() bool {
 		killGroup(c.cmd.Process)
-		c.all.kill()
+		c.cgroup.kill()
 		return killOrphans(c.cmd.Process.Pid, c.guard.cmd.Process.Pid)
 	})
 	_ = c.cmd.Wait() // the state says more
 	c.gone = true
-	c.all.remove()
+	c.cgroup.remove()
 }
 
 // orphanPatience is how long orphans are killed: their death can bring others to this

@@ -21,7 +21,7 @@ func (c *child) collect() {
 	defer c.mu.Unlock()
 	c.died(func() bool {
 		killGroup(c.cmd.Process)
-		return true // nobody knows
+		return true // unknown here, so assume that there was one
 	})
 	c.gone = true
 }

@@ -19,22 +19,22 @@ func commandSignals() (<-chan os.Signal, func()) {
 	return c, func() { signal.Stop(c) }
 }
 
-func ends(os.Signal) bool { return true }
+func endsLock(os.Signal) bool { return true }
 
 func hangup(os.Signal) bool { return false }
 
 func numberOf(os.Signal) int { return 2 }
 
-func groupOfItsOwn() *syscall.SysProcAttr { return nil }
+func newProcessGroup() *syscall.SysProcAttr { return nil }
 
-func sessionOfItsOwn() *syscall.SysProcAttr { return nil }
+func newSession() *syscall.SysProcAttr { return nil }
 
 // start starts the command, and then tells the guard its id.
 func (g *guard) start(cmd *exec.Cmd, _ cgroup) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	writeNow(g.to, told{toldGroup, uint64(cmd.Process.Pid)}.bytes())
+	writeNow(g.to, guardMessage{messageGroup, uint64(cmd.Process.Pid)}.bytes())
 	return nil
 }
 

@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-func groupOfItsOwn() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func newProcessGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // dieWithParent does nothing: the guard alone kills the command of a lock that is gone.
 func dieWithParent() error { return nil }

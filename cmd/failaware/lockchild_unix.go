@@ -14,15 +14,15 @@ import (
 var passedOn = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
 	syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT}
 
-// commandSignals returns these signals as they come, until the function is called.
+// commandSignals returns a channel of these signals, and a function that stops it.
 func commandSignals() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 16)
 	signal.Notify(c, passedOn...)
 	return c, func() { signal.Stop(c) }
 }
 
-// ends reports whether a signal ends a lock that has no command yet.
-func ends(s os.Signal) bool {
+// endsLock reports whether a signal ends a lock that has no command yet.
+func endsLock(s os.Signal) bool {
 	return s == syscall.SIGHUP || s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTERM
 }
 
@@ -30,7 +30,7 @@ func hangup(s os.Signal) bool { return s == syscall.SIGHUP }
 
 func numberOf(s os.Signal) int { return int(s.(syscall.Signal)) }
 
-func sessionOfItsOwn() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func newSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func killGroupOf(id int) { _ = syscall.Kill(-id, syscall.SIGKILL) }
 

@@ -24,12 +24,12 @@ const toGuard = 3
 // start starts this program as lock-exec, which joins the control group, tells the guard
 // its process group, and then becomes the command. So the guard knows the group before the
 // command runs, even if lock is stopped or killed right now.
-func (g *guard) start(cmd *exec.Cmd, all cgroup) error {
+func (g *guard) start(cmd *exec.Cmd, group cgroup) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	cmd.Path, cmd.Args = self, append([]string{os.Args[0], lockExec, string(all), cmd.Path}, cmd.Args...)
+	cmd.Path, cmd.Args = self, append([]string{os.Args[0], lockExec, string(group), cmd.Path}, cmd.Args...)
 	cmd.ExtraFiles = []*os.File{g.to}
 	return cmd.Start()
 }
@@ -46,7 +46,7 @@ func newLockExecCommand() *cobra.Command {
 			}
 			cgroup(args[0]).join()
 			args = args[1:]
-			group := told{toldGroup, uint64(os.Getpid())}
+			group := guardMessage{messageGroup, uint64(os.Getpid())}
 			if _, err := syscall.Write(toGuard, group.bytes()); err != nil {
 				return err
 			}

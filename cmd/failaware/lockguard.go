@@ -19,44 +19,43 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// guard is a second process that kills the command of `failaware lock`: when a hold that
-// lock has not renewed is about to end, because lock was stopped, and when lock is gone.
-// It has a session of its own, so a signal that stops lock's group does not stop it. It
-// reads told values from its standard input. Before it kills because of a hold's end, it
-// writes a byte to its standard output.
+// guard is a second process, which kills the command of `failaware lock` when lock is gone,
+// or is stopped and lets a hold end. It runs in its own session, so a signal that stops
+// lock's group does not stop it. It reads values of type guardMessage from its standard
+// input. Before it kills because a hold ends, it writes a byte to its standard output.
 type guard struct {
-	cmd   *exec.Cmd
-	to    *os.File
-	says  *os.File
-	acted bool // it has killed the command because of a hold's end; known once it is dismissed
+	cmd        *exec.Cmd
+	to         *os.File
+	killReport *os.File
+	killed     bool // it has killed the command because of a hold's end; known once it is dismissed
 }
 
-// told is what a guard is told: first when to kill the command, then, before the command
-// runs, the id of its group, and later how long other holds last.
-type told struct {
-	what  byte
+// guardMessage is a message to a guard. The first is a messageKillAt. A messageGroup follows
+// before the command runs, and a messageKillAt after each renewal of the hold.
+type guardMessage struct {
+	kind  byte
 	value uint64
 }
 
 const (
-	toldUntil = 'u' // value is when the group must be killed, on the hardware clock
-	toldGroup = 'g' // value is the id of the command's process group
-	toldSize  = 1 + 8
+	messageKillAt = 'u' // value is when the group must be killed, on the hardware clock
+	messageGroup  = 'g' // value is the id of the command's process group
+	messageSize   = 1 + 8
 )
 
-// bytes returns what is written. It is short, so pipes carry all of it or nothing.
-func (t told) bytes() []byte { return binary.BigEndian.AppendUint64([]byte{t.what}, t.value) }
+// bytes returns the encoding of m, which is short enough for a pipe to write it atomically.
+func (m guardMessage) bytes() []byte { return binary.BigEndian.AppendUint64([]byte{m.kind}, m.value) }
 
 // lockGuard is the name of the hidden command that a guard runs.
 const lockGuard = "lock-guard"
 
-// startGuard starts a guard of a command that is about to start, with a control group.
-func startGuard(all cgroup) (*guard, error) {
+// startGuard starts a guard for a command that will run in a control group.
+func startGuard(group cgroup) (*guard, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{cmd: guardCommand(self, all)}
+	g := &guard{cmd: guardCommand(self, group)}
 	from, to, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func startGuard(all cgroup) (*guard, error) {
 	if err != nil {
 		return nil, errors.Join(err, from.Close(), to.Close())
 	}
-	g.cmd.Stdin, g.to, g.cmd.Stdout, g.says = from, to, out, says
+	g.cmd.Stdin, g.to, g.cmd.Stdout, g.killReport = from, to, out, says
 	err = g.cmd.Start()
 	_, _ = from.Close(), out.Close()
 	if err != nil {
@@ -74,26 +73,26 @@ func startGuard(all cgroup) (*guard, error) {
 	return g, nil
 }
 
-// guardCommand returns the command that is a guard, in a session of its own.
-func guardCommand(self string, all cgroup) *exec.Cmd {
-	return &exec.Cmd{Path: self, Args: []string{os.Args[0], lockGuard, string(all)}, Env: os.Environ(), SysProcAttr: sessionOfItsOwn()}
+// guardCommand returns the command that runs a guard, in its own session.
+func guardCommand(self string, group cgroup) *exec.Cmd {
+	return &exec.Cmd{Path: self, Args: []string{os.Args[0], lockGuard, string(group)}, Env: os.Environ(), SysProcAttr: newSession()}
 }
 
-// until tells the guard when to kill the group. It does not wait for a guard that is
-// stopped, and a guard that is gone does not read: then lock alone kills the command.
+// until tells the guard when to kill the group. It does not block. If the guard is stopped
+// or gone, only lock kills the command.
 func (g *guard) until(t timed.Instant) {
-	writeNow(g.to, told{toldUntil, uint64(t)}.bytes())
+	writeNow(g.to, guardMessage{messageKillAt, uint64(t)}.bytes())
 }
 
-// dismiss ends the guard, when the group has been killed, and before another group can
-// have its id. It learns what the guard has done.
+// dismiss ends the guard and sets killed. It must be called after the group was killed and
+// before the id of the group can be used again.
 func (g *guard) dismiss() {
 	_ = g.cmd.Process.Kill()
 	_ = g.cmd.Wait() // it was killed
 	_ = g.to.Close()
-	n, _ := g.says.Read(make([]byte, 1)) // it does not wait: nobody can write any more
-	g.acted = n > 0
-	_ = g.says.Close()
+	n, _ := g.killReport.Read(make([]byte, 1)) // it does not block: the writer has ended
+	g.killed = n > 0
+	_ = g.killReport.Close()
 }
 
 func newLockGuardCommand() *cobra.Command {
@@ -105,12 +104,12 @@ func newLockGuardCommand() *cobra.Command {
 				return err
 			}
 			signal.Ignore(syscall.SIGPIPE) // from a lock that is gone: the group must be killed all the same
-			all := cgroup(args[0])
-			err = runGuard(hear(cmd.InOrStdin()), cmd.OutOrStdout(), clock, func(group int) {
-				all.kill()
+			descendants := cgroup(args[0])
+			err = runGuard(openInbox(cmd.InOrStdin()), cmd.OutOrStdout(), clock, func(group int) {
+				descendants.kill()
 				killGroupOf(group)
 			})
-			all.remove() // lock is gone
+			descendants.remove() // lock is gone
 			if err != nil {
 				return cli.No(err)
 			}
@@ -119,24 +118,24 @@ func newLockGuardCommand() *cobra.Command {
 	}
 }
 
-// runGuard acts on what it is told, and kills the group when that is due, once it has said
-// so. It returns when nobody can tell it more: lock is gone.
+// runGuard handles messages, and kills the group when its hold ends, after a write to
+// report. It returns when the input ends, because lock is gone.
 //
-// A guard that runs late kills nothing whose hold was renewed in time: it reads the clock,
-// then all that it was told by then, and then decides, without waiting for anybody.
-func runGuard(h *hearing, says io.Writer, clock *hwclock.Clock, kill func(group int)) error {
+// A guard that runs late kills no command whose hold was renewed in time: it reads the
+// clock first, then all messages that were sent before, and then decides without blocking.
+func runGuard(in *inbox, report io.Writer, clock *hwclock.Clock, kill func(group int)) error {
 	var group int // 0: no command has started
 	until, timer := timed.Never, time.NewTimer(forever)
 	for {
 		select {
-		case <-h.more:
+		case <-in.ready:
 		case <-timer.C:
 		}
 		now := clock.Now()
-		news, gone := h.take()
-		for _, t := range news {
+		messages, closed := in.take()
+		for _, t := range messages {
 			switch {
-			case t.what == toldUntil:
+			case t.kind == messageKillAt:
 				until = timed.Instant(t.value)
 			case t.value <= 1 || t.value > math.MaxInt32:
 				return fmt.Errorf("%d is not a process group", t.value)
@@ -145,21 +144,21 @@ func runGuard(h *hearing, says io.Writer, clock *hwclock.Clock, kill func(group 
 			}
 		}
 		switch {
-		case gone && group != 0:
+		case closed && group != 0:
 			kill(group)
 			return nil
-		case gone:
+		case closed:
 			return nil
 		case group != 0 && until <= now:
-			_, _ = says.Write([]byte{1})
+			_, _ = report.Write([]byte{1})
 			kill(group)
-			until = timed.Never // lock kills what may come after, when it continues
+			until = timed.Never // lock kills later processes of the group when it continues
 		}
 		timer.Reset(untilDue(group, until, clock))
 	}
 }
 
-// untilDue returns how long a guard may wait: nothing is due before a command has started.
+// untilDue returns the time until the guard must kill the group, if the group is known.
 func untilDue(group int, until timed.Instant, clock *hwclock.Clock) time.Duration {
 	if group == 0 {
 		return forever

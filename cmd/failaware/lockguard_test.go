@@ -17,7 +17,7 @@ import (
 )
 
 // says returns what a guard reads, and then what r has.
-func says(r io.Reader, all ...told) io.Reader {
+func says(r io.Reader, all ...guardMessage) io.Reader {
 	var b []byte
 	for _, t := range all {
 		b = append(b, t.bytes()...)
@@ -31,26 +31,26 @@ func TestAGuardKillsWhenLockIsGoneOrLate(t *testing.T) {
 	var said bytes.Buffer
 	kill := func(group int) { kills <- group }
 	end := strings.NewReader("")
-	past, future := told{toldUntil, uint64(time.Hour)}, told{toldUntil, uint64(2 * time.Hour)}
+	past, future := guardMessage{messageKillAt, uint64(time.Hour)}, guardMessage{messageKillAt, uint64(2 * time.Hour)}
 
-	require.NoError(t, runGuard(hear(says(end, future, told{toldGroup, 77})), &said, clock, kill))
+	require.NoError(t, runGuard(openInbox(says(end, future, guardMessage{messageGroup, 77})), &said, clock, kill))
 	require.Equal(t, 77, <-kills, "lock is gone")
 	require.Empty(t, kills)
 	require.Zero(t, said.Len(), "there is nobody to tell")
 
-	for _, before := range [][]told{nil, {future}, {past}} {
-		require.NoError(t, runGuard(hear(says(end, before...)), &said, clock, kill))
+	for _, before := range [][]guardMessage{nil, {future}, {past}} {
+		require.NoError(t, runGuard(openInbox(says(end, before...)), &said, clock, kill))
 		require.Empty(t, kills, "the command was never started")
 	}
 	for _, group := range []uint64{0, 1, 1 << 31, 1 << 63} {
-		require.Error(t, runGuard(hear(says(end, future, told{toldGroup, group})), &said, clock, kill))
+		require.Error(t, runGuard(openInbox(says(end, future, guardMessage{messageGroup, group})), &said, clock, kill))
 		require.Empty(t, kills, "every process, or this one's group")
 	}
 
-	for _, order := range [][]told{{past, {toldGroup, 78}}, {{toldGroup, 78}, past}, {future, {toldGroup, 78}, past}} {
+	for _, order := range [][]guardMessage{{past, {messageGroup, 78}}, {{messageGroup, 78}, past}, {future, {messageGroup, 78}, past}} {
 		lives, lock := io.Pipe()
 		done := make(chan error)
-		go func() { done <- runGuard(hear(says(lives, order...)), &said, clock, kill) }()
+		go func() { done <- runGuard(openInbox(says(lives, order...)), &said, clock, kill) }()
 		require.Equal(t, 78, <-kills, "the hold is over")
 		require.NoError(t, lock.Close())
 		require.Equal(t, 78, <-kills, "lock is gone")
@@ -68,7 +68,7 @@ func guardsSayFirst(t testing.TB) {
 	clock := hwclock.Of(func() int64 { return int64(time.Hour) })
 	done := make(chan error, 1)
 	go func() {
-		done <- runGuard(hear(says(lives, told{toldUntil, 1}, told{toldGroup, 79})), to, clock, func(int) { _ = to.Close() })
+		done <- runGuard(openInbox(says(lives, guardMessage{messageKillAt, 1}, guardMessage{messageGroup, 79})), to, clock, func(int) { _ = to.Close() })
 	}()
 	said, err := io.ReadAll(from)
 	require.NoError(t, err)
@@ -91,16 +91,16 @@ func TestWhatAGuardIsToldIsWrittenNowOrNever(t *testing.T) {
 	_ = to.Fd() // makes it wait, as the start of a process does
 	g := &guard{to: to}
 	const more = 1 << 20 // than a pipe holds
-	for i := range more / toldSize {
+	for i := range more / messageSize {
 		g.until(timed.Instant(i))
 	}
 	require.NoError(t, to.Close())
 	b, err := io.ReadAll(from)
 	require.NoError(t, err)
-	require.Zero(t, len(b)%toldSize, "all of a value or nothing")
-	require.Greater(t, len(b), toldSize)
-	for i := range len(b) / toldSize {
-		require.Equal(t, told{toldUntil, uint64(i)}.bytes(), b[i*toldSize:(i+1)*toldSize])
+	require.Zero(t, len(b)%messageSize, "all of a value or nothing")
+	require.Greater(t, len(b), messageSize)
+	for i := range len(b) / messageSize {
+		require.Equal(t, guardMessage{messageKillAt, uint64(i)}.bytes(), b[i*messageSize:(i+1)*messageSize])
 	}
 }
 
@@ -121,7 +121,7 @@ func otherLeadsRenewNothing(t testing.TB) {
 		require.NoError(t, to.Close())
 		told, err := io.ReadAll(from)
 		require.NoError(t, err)
-		require.Len(t, told, toldSize, "the guard was told of one renewal")
+		require.Len(t, told, messageSize, "the guard was told of one renewal")
 		require.NoError(t, from.Close())
 	}
 }

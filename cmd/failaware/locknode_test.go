@@ -70,17 +70,17 @@ func firstHolds(t testing.TB) {
 	a.timing.LockTimeNS = 10_000
 	for left, enough := range map[time.Duration]bool{0: false, 110: false, 111: true, 500: true} {
 		a.left = left
-		h, err := a.first(t.Context())
+		h, err := a.firstHold(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, enough, a.suffices(h), left)
 	}
 	a.left, a.timing.SchedulingDelayNS = 500, 300
-	h, err := a.first(t.Context())
+	h, err := a.firstHold(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 300, a.locking.timing.margin)
 	require.EqualValues(t, 500, h.Left())
 	a.timing.LockTimeNS = 300
-	_, err = a.first(t.Context())
+	_, err = a.firstHold(t.Context())
 	require.ErrorContains(t, err, "is too long")
 }
 
@@ -92,14 +92,14 @@ func whatPasses(t testing.TB) {
 	for code, want := range map[int]bool{http.StatusConflict: true, http.StatusServiceUnavailable: true, http.StatusForbidden: false,
 		http.StatusBadRequest: false, http.StatusInternalServerError: false} {
 		a.fails = code
-		_, err := a.first(t.Context())
+		_, err := a.firstHold(t.Context())
 		require.Error(t, err)
-		require.Equal(t, want, passes(err), code)
+		require.Equal(t, want, retryable(err), code)
 		require.Equal(t, code == http.StatusConflict, refused(err), code)
 	}
 	a.client = api.NewClient(api.Address{Socket: filepath.Join(t.TempDir(), "none")}, "")
-	_, err := a.first(t.Context())
-	require.True(t, passes(err), err)
+	_, err := a.firstHold(t.Context())
+	require.True(t, retryable(err), err)
 }
 
 func TestWhatPasses(t *testing.T) { whatPasses(t) }
@@ -138,7 +138,7 @@ func overAsItWasAsked(t testing.TB) {
 				want = 1
 			}
 		}
-		over, err := a.over(t.Context(), lost, 3)
+		over, err := a.finish(t.Context(), lost, 3)
 		require.Equal(t, lost == nil || !a.again || a.ending != nil, over, i)
 		require.Equal(t, over, err != nil, i)
 		require.Equal(t, want, a.resign, i)

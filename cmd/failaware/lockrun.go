@@ -51,7 +51,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	go l.renew(asking, l.timing, renewals)
 	w := &watch{l: l, child: c, held: held}
 	for {
-		timer := time.NewTimer(w.look())
+		timer := time.NewTimer(w.step())
 		select {
 		case died := <-c.dead:
 			timer.Stop()
@@ -74,7 +74,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 // note remembers a signal that ends lock, even if the lead is lost before the command has
 // ended by it. SIGHUP does not count: it may ask the command to read its configuration.
 func (l *locking) note(s os.Signal) {
-	if ends(s) && !hangup(s) {
+	if endsLock(s) && !hangup(s) {
 		l.ending = s
 	}
 }
@@ -106,7 +106,7 @@ func (l *locking) renew(ctx context.Context, t lockTiming, to chan<- renewal) {
 func (w *watch) take(r renewal) {
 	switch {
 	case w.left() <= 0:
-		w.lose(w.silence())
+		w.lose(w.expiry())
 	case refused(r.err):
 		w.lose(r.err)
 	case r.err != nil:
@@ -135,14 +135,14 @@ func (w *watch) lose(why error) {
 // forever is a wait that another event ends.
 const forever = time.Hour
 
-// look acts on what is due and returns the time until the next action.
-func (w *watch) look() time.Duration {
+// step does the action that is due, if any, and returns the time until the next one.
+func (w *watch) step() time.Duration {
 	if w.killed {
 		return forever
 	}
 	left := w.left()
 	if left <= w.l.termBefore && w.lost == nil {
-		w.lose(w.silence())
+		w.lose(w.expiry())
 	}
 	switch {
 	case w.lost == nil:
@@ -160,9 +160,9 @@ func (w *watch) look() time.Duration {
 	return forever
 }
 
-// silence returns the reason why a hold expired: the node gave no answer, or its lease was
-// not renewed either.
-func (w *watch) silence() error {
+// expiry returns the reason why a hold expired: the node did not answer, or its own lease
+// was not renewed.
+func (w *watch) expiry() error {
 	if w.last == nil {
 		return fmt.Errorf("the hold of node %d was not renewed in time", w.l.node)
 	}
@@ -174,24 +174,24 @@ func (w *watch) guarded(died hwclock.Reading) error {
 	if w.held.LeftAt(died) > w.l.timing.margin/2 {
 		return fmt.Errorf("the guard did not hear in time that the hold of node %d was renewed: the machine is too busy", w.l.node)
 	}
-	return w.silence()
+	return w.expiry()
 }
 
 // killedCode is the exit code of a command that SIGKILL ended.
 const killedCode = 128 + 9
 
 // outcome returns the reason for stopping the command, if any, and how long it may have
-// run without the lead until it died. A command that its guard has killed did not end by
-// itself, although this process knows no reason: it was stopped then, or the guard was
-// late to hear of a renewal.
+// run without the lead until it died. The guard may have killed the command although this
+// process knows no reason: because this process was stopped, or because the guard read a
+// renewal too late.
 func (w *watch) outcome(died hwclock.Reading, code cli.ExitCode) error {
-	if code == killedCode && w.child.guard.acted && w.lost == nil {
+	if code == killedCode && w.child.guard.killed && w.lost == nil {
 		w.lose(w.guarded(died))
 		w.killed = true
 	}
 	switch {
 	case w.held.LeftAt(died) == 0:
-		w.lose(w.silence())
+		w.lose(w.expiry())
 		return fmt.Errorf("%w; %w", w.lost, &overrunError{died.Now.Sub(w.held.Until)})
 	case w.lost != nil && w.killed:
 		return fmt.Errorf("%w; %s was killed", w.lost, w.l.args[0])

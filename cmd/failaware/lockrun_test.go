@@ -56,7 +56,7 @@ func theGuardsKillIsALostLead(t testing.TB) {
 		for _, acted := range []bool{false, true} {
 			outcome := func(code cli.ExitCode) error {
 				w := watchAt(until+9, until)
-				w.child.guard.acted = acted
+				w.child.guard.killed = acted
 				return w.outcome(hwclock.Reading{Now: died}, code)
 			}
 			for _, code := range []cli.ExitCode{cli.ExitYes, 1, 128 + 15} {
@@ -92,7 +92,7 @@ func deathTimed(t testing.TB, left bool) timed.Instant {
 	says, out, err := os.Pipe()
 	require.NoError(t, err)
 	require.NoError(t, out.Close())
-	c := &child{guard: &guard{cmd: exec.Command("sleep", "1000"), to: to, says: says}, dead: make(chan hwclock.Reading, 1)}
+	c := &child{guard: &guard{cmd: exec.Command("sleep", "1000"), to: to, killReport: says}, dead: make(chan hwclock.Reading, 1)}
 	if err := c.guard.cmd.Start(); err != nil {
 		_ = to.Close()
 		t.Skip("no program sleep: ", err)
@@ -149,7 +149,7 @@ func TestAMendedErrorIsNoReason(t *testing.T) {
 	defer func() { _ = errors.Join(from.Close(), to.Close()) }()
 	w.child.guard.to = to
 	w.take(renewal{err: os.ErrDeadlineExceeded})
-	require.ErrorIs(t, w.silence(), os.ErrDeadlineExceeded)
+	require.ErrorIs(t, w.expiry(), os.ErrDeadlineExceeded)
 	w.take(renewal{held: &api.Held{Until: 2000}})
-	require.EqualError(t, w.silence(), "the hold of node 7 was not renewed in time")
+	require.EqualError(t, w.expiry(), "the hold of node 7 was not renewed in time")
 }

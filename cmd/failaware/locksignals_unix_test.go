@@ -22,7 +22,7 @@ func jobSignals(t testing.TB) {
 		require.Contains(t, passedOn, s)
 	}
 	for _, s := range passedOn {
-		require.Equal(t, s == syscall.SIGHUP || s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTERM, ends(s), s)
+		require.Equal(t, s == syscall.SIGHUP || s == syscall.SIGINT || s == syscall.SIGQUIT || s == syscall.SIGTERM, endsLock(s), s)
 		require.EqualValues(t, 128+int(s.(syscall.Signal)), signalCode(s))
 	}
 	g := guardCommand("self", "")
@@ -41,7 +41,7 @@ func signalsAreRemembered(t testing.TB) {
 		a.again = true
 		over := func(ctx context.Context, lost error, code cli.ExitCode) (bool, error) {
 			a.stderr.Reset()
-			return a.over(ctx, lost, code)
+			return a.finish(ctx, lost, code)
 		}
 		end, err := over(t.Context(), lost, 0)
 		require.False(t, end)
@@ -87,7 +87,7 @@ func TestSignalsOfALockThatWaits(t *testing.T) {
 		_, err := a.await(t.Context())
 		exit, ended := errors.AsType[*cli.ExitError](err)
 		require.Error(t, err)
-		if !ends(s) {
+		if !endsLock(s) {
 			require.ErrorContains(t, err, "not in time", s)
 		} else if ended { // or the time was over before
 			require.Equal(t, signalCode(s), exit.Code)

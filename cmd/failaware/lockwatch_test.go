@@ -77,7 +77,7 @@ func holdsBound(t testing.TB) {
 		renewed, refused, term := false, false, timed.Never
 		longest := p.held.Until
 		for !p.killed {
-			wait := p.look()
+			wait := p.step()
 			if p.killBy != 0 && term == timed.Never {
 				term = p.now
 			}
@@ -133,15 +133,15 @@ func lateLooksKill(t testing.TB) {
 	for _, termBefore := range []time.Duration{0, 50} {
 		for _, late := range []timed.Instant{180, 190, 200, 1000} {
 			p := play(t, 20, termBefore, 200)
-			p.look()
+			p.step()
 			if termBefore > 0 {
 				p.now = 130 // when SIGTERM is due
-				p.look()
+				p.step()
 				require.NotZero(t, p.killBy)
 				require.False(t, p.killed)
 			}
 			p.now = late
-			p.look()
+			p.step()
 			require.True(t, p.killed, late)
 			p.guardTold(t)
 		}
@@ -153,11 +153,11 @@ func lateTermsAreCutShort(t testing.TB) {
 	p := play(t, 20, 50, 200)
 	for _, now := range []timed.Instant{150, 160, 179} { // SIGTERM was due at 130
 		p.now = now
-		require.Equal(t, timed.Instant(180), p.now.Add(p.look()))
+		require.Equal(t, timed.Instant(180), p.now.Add(p.step()))
 		require.False(t, p.killed)
 	}
 	p.now = 180
-	p.look()
+	p.step()
 	require.True(t, p.killed)
 	p.guardTold(t)
 }

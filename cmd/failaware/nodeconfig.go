@@ -91,7 +91,7 @@ func apply(values source) (nodeConfig, error) {
 	return c, errors.Join(errs...)
 }
 
-// checkAPIs checks the addresses of the API, and what is for some of them only.
+// checkAPIs checks the addresses of the API, and the settings that apply to some of them.
 func (c *nodeConfig) checkAPIs(values source) (errs []error) {
 	if err := c.checkAPI(); err != nil {
 		errs = append(errs, values.fault("api", "%w", err))

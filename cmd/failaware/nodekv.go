@@ -22,7 +22,7 @@ func setStore(c *nodeConfig, s string) error {
 	return nil
 }
 
-// takeStore turns on what a store needs.
+// takeStore enables the features that a store needs.
 func (c *nodeConfig) takeStore(values source) (errs []error) {
 	where := func(key string) string { return values[key][len(values[key])-1].origin }
 	if c.kv == "" {
@@ -103,10 +103,10 @@ func (r *nodeRun) newServer() *api.Server {
 	return api.NewServerWithStore(r.node, r.store)
 }
 
-// endError returns why the node has ended by itself, and what to do about it.
+// endError returns the reason why the node has stopped itself, with advice.
 func (r *nodeRun) endError() error {
 	if r.store != nil {
-		_ = r.store.Close() // which waits until it has ended
+		_ = r.store.Close() // waits for its end
 		if err := r.store.Err(); err != nil && !errors.Is(err, failaware.ErrClosed) {
 			return cli.Wrong("the store has stopped, and the node with it: %s", inFlags(err.Error()))
 		}

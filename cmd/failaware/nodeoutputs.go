@@ -26,8 +26,8 @@ func (c *nodeConfig) takeOutputs(values source) (errs []error) {
 	return errs
 }
 
-// announceOutputs prints the addresses of the dashboard and of the servers of time, and
-// what is kept in the store.
+// announceOutputs prints the addresses of the dashboard, the API and the time servers, and
+// the kind and place of the store.
 func (s *started) announceOutputs(out io.Writer) (err error) {
 	if s.Page != "" {
 		_, err = fmt.Fprintf(out, "dashboard at %s\n", s.Page)

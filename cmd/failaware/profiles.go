@@ -38,7 +38,7 @@ func profiles() http.Handler {
 	})
 }
 
-// profileCPU answers with what the processors do for some time.
+// profileCPU answers with a CPU profile, whose duration is the parameter seconds.
 func profileCPU(w http.ResponseWriter, q *http.Request) {
 	during := usualProfile
 	if text := q.URL.Query().Get("seconds"); text != "" {
@@ -61,7 +61,7 @@ func profileCPU(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// offer says that the answer is a file.
+// offer sets the headers of an answer that is a file to download.
 func offer(w http.ResponseWriter, name string) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)

@@ -55,7 +55,7 @@ func openReport(path string, log hclog.Logger) (*reporter, error) {
 	return &reporter{file: f, log: log}, nil
 }
 
-// endLine ends a line that a killed process has left, so that the next one is whole.
+// endLine completes a line that a killed process has left unfinished.
 func endLine(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {

@@ -328,10 +328,10 @@ func setLevel(c *nodeConfig, s string) error {
 // raw is a value of a setting as written, and its origin.
 type raw struct{ text, origin string }
 
-// source are the settings of one origin by key.
+// source maps the keys of settings to their values in one origin.
 type source map[string][]raw
 
-// settingFlags has a flag for every setting.
+// settingFlags collects the values of the flags, one flag for each setting.
 type settingFlags struct{ source }
 
 func (f *settingFlags) register(flags *pflag.FlagSet) {

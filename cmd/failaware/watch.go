@@ -53,8 +53,8 @@ type watcher struct {
 	g        *globals
 	since    string
 	count    int
-	afresh   string // the id to continue with if the node no longer has what follows the last one
-	restart  string // what the restart of a node means
+	afresh   string // the id to continue with if the node has dropped the events after the last one
+	restart  string // the warning about the restart of a node
 	out, err io.Writer
 	printed  int
 }

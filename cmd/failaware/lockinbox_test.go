@@ -19,7 +19,7 @@ import (
 // latePipe is the pipe to a guard, in virtual time, on a machine so busy that the goroutine
 // which hears it runs late, and the guard is held up after it has looked.
 type latePipe struct {
-	h      *hearing
+	h      *inbox
 	busy   *rand.Rand // of the guard
 	waits  []byte
 	heldUp time.Duration
@@ -42,7 +42,7 @@ func (p *latePipe) look() {
 // write writes a value, of which the goroutine hears after a delay.
 func (p *latePipe) write(what byte, value uint64, delay time.Duration) {
 	p.h.mu.Lock()
-	p.waits = append(p.waits, told{what, value}.bytes()...)
+	p.waits = append(p.waits, guardMessage{what, value}.bytes()...)
 	p.h.mu.Unlock()
 	time.AfterFunc(delay, p.hear)
 }
@@ -54,9 +54,9 @@ func guardsHearInTime(t *testing.T) {
 	late := 0
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) {
-			p := &latePipe{h: newHearing(), busy: rand.New(rand.NewPCG(seed, 8)), heldUp: 2 * time.Millisecond}
+			p := &latePipe{h: newInbox(), busy: rand.New(rand.NewPCG(seed, 8)), heldUp: 2 * time.Millisecond}
 			r := rand.New(rand.NewPCG(seed, 7))
-			p.h.look = p.look
+			p.h.readPipe = p.look
 			clock := hwclock.Of(func() int64 { return time.Now().UnixNano() })
 			end := time.Now().Add(time.Duration(1+r.IntN(100)) * time.Millisecond)
 			var kills atomic.Int64
@@ -64,8 +64,8 @@ func guardsHearInTime(t *testing.T) {
 			go func() {
 				done <- runGuard(p.h, new(discard), clock, func(int) { kills.Add(1) })
 			}()
-			p.write(toldUntil, uint64(end.UnixNano()), 0)
-			p.write(toldGroup, 80, 0)
+			p.write(messageKillAt, uint64(end.UnixNano()), 0)
+			p.write(messageGroup, 80, 0)
 			for time.Now().Before(end) && r.IntN(20) > 0 {
 				time.Sleep(time.Duration(r.IntN(int(time.Until(end)) + 1)))
 				if !time.Now().Before(end) {
@@ -77,7 +77,7 @@ func guardsHearInTime(t *testing.T) {
 					late++
 				}
 				end = end.Add(time.Duration(r.IntN(50)) * time.Millisecond)
-				p.write(toldUntil, uint64(end.UnixNano()), delay)
+				p.write(messageKillAt, uint64(end.UnixNano()), delay)
 			}
 			time.Sleep(time.Until(end) - 1)
 			require.Zero(t, kills.Load(), "seed %d: the hold lasts", seed)
@@ -111,15 +111,15 @@ func guardsReadThePipe(t testing.TB) {
 	_ = from.Fd() // makes it wait, as the standard input of a process does
 	clock := hwclock.Of(func() int64 { return int64(time.Hour) })
 	g := &guard{to: to}
-	writeNow(to, told{toldGroup, 81}.bytes())
+	writeNow(to, guardMessage{messageGroup, 81}.bytes())
 	for until := timed.Instant(time.Hour) - 3000; until <= timed.Instant(time.Hour)+1; until++ {
 		g.until(until)
 	}
-	h := hear(from)
+	h := openInbox(from)
 	news, gone := h.take()
 	require.False(t, gone)
 	require.Len(t, news, 3003)
-	require.Equal(t, told{toldUntil, uint64(time.Hour) + 1}, news[3002])
+	require.Equal(t, guardMessage{messageKillAt, uint64(time.Hour) + 1}, news[3002])
 	news, gone = h.take()
 	require.False(t, gone)
 	require.Empty(t, news)
@@ -127,14 +127,14 @@ func guardsReadThePipe(t testing.TB) {
 	g.until(timed.Never)
 	require.NoError(t, to.Close())
 	for !gone {
-		<-h.more
-		var more []told
+		<-h.ready
+		var more []guardMessage
 		more, gone = h.take()
 		news = append(news, more...)
 	}
-	require.Equal(t, []told{{toldUntil, uint64(timed.Never)}}, news)
+	require.Equal(t, []guardMessage{{messageKillAt, uint64(timed.Never)}}, news)
 	require.NoError(t, from.Close())
-	require.NoError(t, runGuard(hear(from), new(discard), clock, func(int) { t.Error("a pipe that is closed") }))
+	require.NoError(t, runGuard(openInbox(from), new(discard), clock, func(int) { t.Error("a pipe that is closed") }))
 }
 
 func TestAGuardReadsAllThatWaits(t *testing.T) { guardsReadThePipe(t) }
@@ -142,10 +142,10 @@ func TestAGuardReadsAllThatWaits(t *testing.T) { guardsReadThePipe(t) }
 // guardedBy runs a guard, of a command that may run until the instant 1000, that hears what
 // look adds, and reports whether it has killed because of a hold's end. The guard is told at
 // its second look that lock is gone.
-func guardedBy(t testing.TB, now *int64, look func(h *hearing)) (killed bool) {
-	h, looks := newHearing(), 0
-	h.add(append(told{toldUntil, 1000}.bytes(), told{toldGroup, 82}.bytes()...), nil)
-	h.look = func() {
+func guardedBy(t testing.TB, now *int64, look func(h *inbox)) (killed bool) {
+	h, looks := newInbox(), 0
+	h.add(append(guardMessage{messageKillAt, 1000}.bytes(), guardMessage{messageGroup, 82}.bytes()...), nil)
+	h.readPipe = func() {
 		if looks++; looks == 1 {
 			look(h)
 			h.add(nil, nil) // it wakes again
@@ -161,8 +161,8 @@ func guardedBy(t testing.TB, now *int64, look func(h *hearing)) (killed bool) {
 // What a guard was told by its reading of the clock counts.
 func guardsLookFirst(t testing.TB) {
 	for now := int64(1002); now > 997; now-- {
-		require.False(t, guardedBy(t, &now, func(h *hearing) { h.add(told{toldUntil, 2000}.bytes(), nil) }), now)
-		require.Equal(t, now >= 1000, guardedBy(t, &now, func(h *hearing) { h.add(told{toldUntil, 1000}.bytes(), nil) }), now)
+		require.False(t, guardedBy(t, &now, func(h *inbox) { h.add(guardMessage{messageKillAt, 2000}.bytes(), nil) }), now)
+		require.Equal(t, now >= 1000, guardedBy(t, &now, func(h *inbox) { h.add(guardMessage{messageKillAt, 1000}.bytes(), nil) }), now)
 	}
 }
 
@@ -170,7 +170,7 @@ func guardsLookFirst(t testing.TB) {
 // does not know that the hold is over.
 func guardsReadTheClockFirst(t testing.TB) {
 	now := int64(999)
-	require.False(t, guardedBy(t, &now, func(*hearing) { now = 1001 }))
+	require.False(t, guardedBy(t, &now, func(*inbox) { now = 1001 }))
 }
 
 func TestAGuardLooksBeforeItKills(t *testing.T) { guardsLookFirst(t) }
