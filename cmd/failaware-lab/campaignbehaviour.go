@@ -38,10 +38,11 @@ func (r *campaignRun) openBehaviour() error {
 }
 
 // behaviourArch is the architecture of the files of make behaviour. Others round sums of
-// products otherwise, so that worlds are drawn otherwise.
+// products differently, and so draw different worlds.
 const behaviourArch = "amd64"
 
-// behaves compares what the campaigns did with the file of --behaviour, or writes it.
+// behaves compares the behaviour of the campaigns with the file of --behaviour, or writes
+// that file.
 func (r *campaignRun) behaves() error {
 	path := r.flags.behaviour
 	if path == "" {

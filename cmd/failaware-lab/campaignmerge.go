@@ -22,7 +22,7 @@ const shardSeeds = 1_000_000_000
 // maxShard is the largest number of a shard.
 const maxShard = 100_000
 
-// mergedResult is what the shards of a campaign have done together, as far as it adds up.
+// mergedResult is the sum of the results of the shards of a campaign.
 type mergedResult struct {
 	Name             string  `json:"name"`
 	Seeds            uint64  `json:"seeds"`
@@ -37,7 +37,7 @@ type mergedResult struct {
 	Shards      int      `json:"shards"`
 }
 
-// shardResult is what is read of the result of a shard.
+// shardResult is the part of a shard's result that is merged.
 type shardResult struct {
 	mergedResult
 	Violation json.RawMessage `json:"violation"`
@@ -93,7 +93,8 @@ func mergeShards(files []string) (all []mergedResult, err error) {
 	return all, nil
 }
 
-// listBegin is the first line of a result: progress begins with a bracket as well.
+// listBegin matches the first line of a result. A line of progress also begins with a
+// bracket.
 var listBegin = regexp.MustCompile(`(?m)^\[(\{|$)`)
 
 // resultIn returns the result in the output of a shard, in which standard error may be

@@ -207,7 +207,7 @@ func replayPath(cmd *cobra.Command, file string) error {
 	return nil
 }
 
-// readPath reads a path: by itself, in a violation, or in a report.
+// readPath reads a path, either alone or as a part of a violation or a report.
 func readPath(stdin io.Reader, file string) (exhaust.Path, error) {
 	var (
 		b   []byte

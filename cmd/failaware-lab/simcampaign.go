@@ -10,9 +10,9 @@ import (
 	"github.com/failaware/failaware/sim"
 )
 
-// campaignGC lets the heap of a campaign, which has a few megabytes, grow to several
-// times the live data. With the usual 100 the collector runs hundreds of times a second
-// and slows down the other jobs.
+// campaignGC lets the heap of a campaign, a few megabytes, grow to several times the live
+// data. With the default of 100 the collector runs hundreds of times a second, and slows
+// down the other jobs.
 const campaignGC = 800
 
 // campaign runs seeds in parallel.

@@ -34,8 +34,8 @@ type AttackResult struct {
 	Total AttackKind   `json:"total"`
 }
 
-// AttackKind is the effect of hostile packets of a kind. Processor times are those of the
-// attacked node beyond its usage when it is left alone.
+// AttackKind is the effect of hostile packets of one kind. Processor times are those of the
+// attacked node, less its usage while idle.
 type AttackKind struct {
 	Name    string  `json:"name"`
 	Sent    uint64  `json:"sent"`
@@ -116,11 +116,11 @@ type attacker struct {
 	target timed.NodeID
 	clock  *hwclock.Clock
 	conn   *udp.Conn
-	idle   spent // for each second, when it is left alone
+	idle   spent // per second, without hostile packets
 	pkts   []udp.Packet
 }
 
-// spent is what a node has used.
+// spent is the resource usage of a node during a time.
 type spent struct {
 	seconds, user, kernel float64
 	dropped               uint64
@@ -146,7 +146,7 @@ func newAttacker(g *group, target timed.NodeID, tap *tap) (*attacker, error) {
 	return a, nil
 }
 
-// watch returns what the node spends while f runs.
+// watch returns the usage of the node while f runs.
 func (a *attacker) watch(f func() error) (s spent, err error) {
 	usage := func() (*reply, error) { return a.g.members[a.target].child.ask(command{Do: doUsage})() }
 	before, err := usage()

@@ -62,10 +62,10 @@ const (
 	castSlow = 100
 )
 
-// Broadcast measures the atomic broadcast of whole nodes, a process each, and in the
+// Broadcast measures the atomic broadcast of complete nodes, a process each, and in the
 // same run the sockets alone: see [CastFloors]. Throughput is the rate at which the
 // application of the slowest member receives while the senders send as much as the
-// window takes. Latency is from the call of Broadcast until the applications of all
+// window allows. Latency is from the call of Broadcast until the applications of all
 // members have the message. It needs Linux for the usage of processes.
 func Broadcast(ctx context.Context, opt BroadcastOptions) (*BroadcastResult, error) {
 	if err := opt.complete(); err != nil {
@@ -130,8 +130,8 @@ func (o *BroadcastOptions) complete() error {
 	return o.Check()
 }
 
-// loopbackPacket returns the size of the largest packet that the loopback
-// interface takes whole, in bytes of UDP payload.
+// loopbackPacket returns the size of the largest packet that the loopback interface
+// carries without fragmentation, in bytes of UDP payload.
 func loopbackPacket() int {
 	const headers = 40 + 8 // of IPv6 and UDP
 	interfaces, err := net.Interfaces()

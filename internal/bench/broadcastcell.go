@@ -41,7 +41,8 @@ func castCell(ctx context.Context, opt *BroadcastOptions, g *group, run castRun,
 	return c, nil
 }
 
-// runCast has all nodes take part in a run that is measured for some time.
+// runCast makes all nodes take part in a run, and returns its load. length is the measured
+// time.
 func (g *group) runCast(r castRun, length time.Duration) (CastLoad, error) {
 	answers, err := g.askCast(&r, length)
 	if err != nil {
@@ -54,7 +55,7 @@ func (g *group) runCast(r castRun, length time.Duration) (CastLoad, error) {
 	return sumUpCast(counts), nil
 }
 
-// askCast has all nodes take part in a run, and returns their answers.
+// askCast makes all nodes take part in a run, and returns their answers.
 func (g *group) askCast(r *castRun, length time.Duration) (map[timed.NodeID]*reply, error) {
 	const untilAllKnow = 50 * time.Millisecond
 	r.Begin = g.clock.Now().Add(untilAllKnow)

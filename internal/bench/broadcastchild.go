@@ -29,8 +29,8 @@ type castRun struct {
 	Size                 int // in bytes
 	Order                failaware.Order
 	Atomicity            failaware.Atomicity
-	Rate                 float64 // messages per second of each sender; 0: as many as the window takes
-	Every                int     // one of so many messages is traced
+	Rate                 float64 // messages per second of each sender; 0: as many as the window allows
+	Every                int     // one of Every messages is traced
 	Begin, Measured, End timed.Instant
 }
 

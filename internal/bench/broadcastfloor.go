@@ -9,19 +9,18 @@ import (
 // CastFloors are measurements of the sockets alone in the same run as the broadcast,
 // with as many processes, senders and receivers. Missing measurements are zero.
 type CastFloors struct {
-	// Plain sends every message as a datagram of just its size, which passes
-	// through the kernel by itself. Messages that do not fit into one datagram take
-	// several.
+	// Plain sends every message as a datagram of just its size, without offload.
+	// Messages that do not fit into one datagram take several.
 	Plain CastFloor `json:"plain,omitzero"`
 	// Offload sends the same datagrams, several of which share a message of the
 	// kernel if they can. It is zero if none can, because they are too large, or
 	// the kernel has no offload.
 	Offload CastFloor `json:"offload,omitzero"`
-	// Packed sends packets as large as those of the broadcast, full of messages or
-	// parts of them, with offload.
+	// Packed sends packets of the broadcast's size, filled with messages or parts of
+	// them, with offload.
 	Packed CastFloor `json:"packed,omitzero"`
-	// Slow is the latency of datagrams like those of Plain, as many per second as
-	// in BroadcastCell.Slow.
+	// Slow is the latency of datagrams like those of Plain, at the rate of
+	// BroadcastCell.Slow.
 	Slow FloorLatency `json:"slow,omitzero"`
 	// Awake is the same while processors are kept from sleeping.
 	Awake FloorLatency `json:"awake,omitzero"`

@@ -42,8 +42,8 @@ type CastLoad struct {
 	// PerMessage is the processor time of all members by those messages.
 	PerMessage time.Duration `json:"cpu_per_message_ns"`
 	Cores      float64       `json:"cores"` // busy processors
-	// Latency is of messages that are traced, from the call of Broadcast until
-	// the last member's application has it.
+	// Latency is the latency of traced messages, from the call of Broadcast until the
+	// last member's application has the message.
 	Latency Summary `json:"latency"`
 	// Missing is the number of traced messages that did not reach all members in
 	// time.

@@ -40,8 +40,8 @@ type Cost struct {
 	Bytes       float64 `json:"bytes"`
 	// HardwareClock is the cost of reading the hardware clock in it.
 	HardwareClock float64 `json:"hardware_clock_ns"`
-	// Single and SingleHardware are of single calls, of Now and of the hardware
-	// clock.
+	// Single and SingleHardware are the times of single calls of Now and of the
+	// hardware clock.
 	Single         Summary `json:"single"`
 	SingleHardware Summary `json:"single_hardware_clock"`
 }

@@ -6,7 +6,7 @@
 //     the codec and the sockets, without the loop of the root package, and
 //     compares them with a scatter-gather without a protocol over the same
 //     sockets.
-//   - [Failover], [Split], [Clock] and [Idle] run whole nodes, one process each.
+//   - [Failover], [Split], [Clock] and [Idle] run complete nodes, one process each.
 //     The processes report changes with their instants over a pipe.
 //   - [Broadcast] compares the broadcast of whole nodes with the sockets alone, with a
 //     process per member, and [Outage] measures its delays by faults.

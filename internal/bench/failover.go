@@ -16,7 +16,7 @@ type FailoverOptions struct {
 	Setup
 	Nodes     int
 	Count     int  // crashes of leaders, and of followers
-	Followers bool // crash followers, too
+	Followers bool // also crash followers
 }
 
 // Check returns an error if the choices make no sense.
@@ -32,8 +32,8 @@ type FailoverResult struct {
 	Follower Crashes `json:"follower_crash"`
 }
 
-// Crashes has the times after crashes of one kind. They begin just before the signal
-// and end when the processes of the survivors can know, by the hardware clock.
+// Crashes holds the times after crashes of one kind, by the hardware clock. Each begins just
+// before the signal, and ends when the processes of the survivors can know.
 type Crashes struct {
 	// Elected: until a survivor leads by the votes of all survivors, each of
 	// which knows it. Not for crashes of followers: their leader stays.

@@ -13,7 +13,7 @@ type floorOptions struct {
 	// Packet is the size of the largest packet in bytes of UDP payload. Small
 	// messages share packets, large ones take several.
 	Packet int
-	// Plain moves every packet through the kernel by itself.
+	// Plain moves every packet through the kernel separately, without offload.
 	Plain bool
 	// Procs is GOMAXPROCS of each process; zero leaves it to Go.
 	Procs  int

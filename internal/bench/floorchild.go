@@ -52,8 +52,8 @@ type floorCount struct {
 	Sent, Lost     uint64 // packets, to all receivers together
 	Together       uint64 // sent packets that shared a message of the kernel
 	Procs          int    // GOMAXPROCS
-	// Traces are of messages at a rate: one for each sent by this child, and one
-	// for each received.
+	// Traces are recorded in runs at a rate: one for each message that this child has
+	// sent, and one for each that it has received.
 	Traces []castTrace
 }
 

@@ -16,10 +16,10 @@ const (
 	floorPatience = 100 * time.Millisecond
 )
 
-// window returns the limit of packets that a sender may have under way to each
-// receiver: floorWindow bytes, and no more than leave room for as many of all other
-// senders in a receive buffer of room bytes, zero for unknown. A lost packet costs the
-// sender its patience, which would look like a slow machine.
+// window returns the limit of packets that a sender may have under way to each receiver:
+// at most floorWindow bytes, and at most an equal share of a receive buffer of room bytes,
+// if room is not zero. A lost packet costs the sender floorPatience, which would look like
+// a slow machine.
 func (r *floorRun) window(room int) uint64 {
 	window := floorWindow / r.sizes()[0]
 	if room > 0 {

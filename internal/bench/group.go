@@ -14,7 +14,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// group is a group of whole nodes, a child each, with their reports.
+// group is a group of complete nodes, a child process each, with their reports.
 type group struct {
 	launch Launcher
 	name   string
@@ -162,8 +162,8 @@ func (g *group) latest(id timed.NodeID) state {
 	return state{}
 }
 
-// whole reports that all nodes have one leader and one fresh view of all, and
-// hear each other; under the lock.
+// whole reports whether all nodes have one leader and one fresh view of all, and hear each
+// other. The caller holds mu.
 func (g *group) whole() bool {
 	first := g.latest(g.all.Min())
 	for id := range g.all.All() {
@@ -176,7 +176,7 @@ func (g *group) whole() bool {
 	return true
 }
 
-// untilWhole waits for the group to be whole, and to stay so for a while.
+// untilWhole waits until the group has been whole for three election periods.
 func (g *group) untilWhole(ctx context.Context) error {
 	for calm := false; !calm; {
 		if err := g.wait(ctx, 20*time.Second, g.whole); err != nil {
@@ -211,8 +211,8 @@ func (g *group) leader() (id timed.NodeID, ok bool) {
 	return g.latest(g.all.Min()).Leader, g.whole()
 }
 
-// calm waits until the group is whole at a random moment, so that all moments of the
-// leader's period are equally likely.
+// calm returns the leader at a random moment at which the group is whole, so that all
+// phases of the leader's period are equally likely.
 func (g *group) calm(ctx context.Context) (leader timed.NodeID, err error) {
 	for {
 		if err := g.untilWhole(ctx); err != nil {

@@ -65,7 +65,8 @@ type castPause struct{ From, To timed.Instant }
 
 const (
 	markEvery = 1024
-	// minPause is from which length on a pause is noted, and maxPauses how many are.
+	// minPause is the shortest pause that is recorded, and maxPauses the number of
+	// recorded pauses.
 	minPause  = 5 * time.Millisecond
 	maxPauses = 4096
 	maxSkips  = 1000

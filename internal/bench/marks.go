@@ -28,8 +28,8 @@ const (
 // mostMarks bounds the marks of a run.
 const mostMarks = 1 << 18
 
-// marks are those of one node, in the order of time. Callers of a node may take turns in
-// place of the loop, so there is a lock.
+// marks are the marks of one node in the order of time. A lock guards them, because callers
+// of a node may take turns in place of the loop.
 type marks struct {
 	clock *hwclock.Clock
 

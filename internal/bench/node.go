@@ -15,7 +15,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// nodeChild is a whole node that reports its changes.
+// nodeChild is a complete node that reports its changes.
 type nodeChild struct {
 	node    *failaware.Node
 	clock   *hwclock.Clock

@@ -97,7 +97,7 @@ type outageMeter struct {
 	opt    *OutageOptions
 	bounds timed.Bounds
 	result *OutageResult
-	// elsewhere has all messages that another branch has ordered, as reported to
+	// elsewhere holds the messages that another branch has ordered, as reported to
 	// their senders.
 	elsewhere []castSkip
 }

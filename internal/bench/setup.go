@@ -13,7 +13,7 @@ import (
 type Setup struct {
 	Preset string // the name of Timing
 	Timing timed.Timing
-	// Keys has the nodes seal their packets.
+	// Keys makes the nodes seal their packets.
 	Keys bool
 	// Limit is the longest time to take. The result covers the time until then.
 	Limit time.Duration
@@ -38,8 +38,8 @@ func (s *Setup) head(kind Kind) Head {
 	return Head{Kind: kind, Machine: ThisMachine(), Preset: s.Preset, Keys: s.Keys}
 }
 
-// startGroup starts a group of whole nodes as processes. change, if not nil, is called
-// with the group before.
+// startGroup starts a group of complete nodes as processes. It first calls change, if not
+// nil, with the group.
 func (s *Setup) startGroup(ctx context.Context, nodes int, change func(*group)) (*group, error) {
 	if s.Launch == nil {
 		return nil, errors.New("bench: the nodes must be processes")

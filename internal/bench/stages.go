@@ -54,14 +54,14 @@ func (t *track) wrote(id timed.NodeID, after, until timed.Instant) (at timed.Ins
 	return at, ok
 }
 
-// mostSteps bounds the search for the way of a message. There are few packets under way at
-// 100 messages a second, unless the machine was busy.
+// mostSteps bounds the search for the path of a message. At 100 messages a second, few
+// packets are under way unless the machine is busy.
 const mostSteps = 1000
 
-// way follows a message backwards, from the application of the member that had it last: what
-// a loop did before it sent was to read a packet, and what that packet's sender did last
-// before the packet came was to send it. Where several packets were read, the latest that
-// leads to the call counts. ok is false if none does.
+// way follows a message backwards from the application of the member that had it last: from
+// a send to the packet that the loop had read before it, and from that packet to its
+// sender's last send before its arrival. If a loop had read several packets, the latest one
+// that leads to the call counts. ok is false if none does.
 func (t *track) way(c *castTrace, member timed.NodeID) (w way, ok bool) {
 	steps := 0
 	if w, ok = t.back(c, member, c.Had, stageDeliver, &steps); ok || member != c.Sender {
@@ -72,10 +72,10 @@ func (t *track) way(c *castTrace, member timed.NodeID) (w way, ok bool) {
 		sent = c.Had
 	}
 	w.took[stageCall], w.took[stageDeliver] = sent.Sub(c.Sent), c.Had.Sub(sent)
-	return w, true // the sender waited for nobody
+	return w, true // the sender waited for no other member
 }
 
-// back follows a message backwards from what a member did in a stage.
+// back follows a message backwards from the moment at which a member completed a stage.
 func (t *track) back(c *castTrace, member timed.NodeID, did timed.Instant, in stage, steps *int) (w way, ok bool) {
 	list := t.marks[member][t.at(member, c.Sent):t.at(member, did)]
 	for _, read := range slices.Backward(list) {

@@ -56,7 +56,7 @@ func newTap(g *group, a, b timed.NodeID) (*tap, error) {
 	return t, nil
 }
 
-// forward passes on what a node sends to its end.
+// forward forwards the packets that arrive at end i to the other node.
 func (t *tap) forward(i int) {
 	from, to := &t.ends[i], &t.ends[1-i]
 	b := make([]byte, 1<<16)

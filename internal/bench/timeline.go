@@ -7,8 +7,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// timeline has the reports of several nodes, in the order of the instants, which
-// compare because the nodes share a hardware clock.
+// timeline holds the reports of several nodes in the order of their instants, which are
+// comparable because the nodes share a hardware clock.
 type timeline struct {
 	ids    timed.Set
 	states []timedState

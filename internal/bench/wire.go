@@ -28,7 +28,7 @@ type jobKind string
 
 const (
 	bareJob jobKind = "bare" // stack, codec and socket: see bare
-	nodeJob jobKind = "node" // a whole node
+	nodeJob jobKind = "node" // a complete node
 
 	floorJob jobKind = "floor" // a socket and nothing else: see floorChild
 )

@@ -14,8 +14,8 @@ import (
 // blameEvery is the least time between two entries that blame the machine.
 const blameEvery = 5 * time.Second
 
-// busyness tells the leases that end because the machine is late from those that a fault
-// ends. All nodes share one process, so its lateness is theirs.
+// busyness distinguishes leases that end because the machine is late from leases that end
+// because of a fault. All nodes share one process, and are late together.
 type busyness struct {
 	mu      sync.Mutex
 	window  time.Duration // between a cause and the end of a lease, at most

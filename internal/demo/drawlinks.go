@@ -94,7 +94,8 @@ func drawPartitions(c *Canvas, m *Model, x, y int) int {
 	return y + 1
 }
 
-// partitionView says whether the members of a partition agree on a view.
+// partitionView returns a text, with its style, on whether the members of a partition agree
+// on a view.
 func partitionView(m *Model, p Partition) (string, Style) {
 	lead := &m.Nodes[p.Leader-1].View
 	fresh := 0

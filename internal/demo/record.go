@@ -8,8 +8,8 @@ import (
 // RecordEvery is the time between two pictures of a recording.
 const RecordEvery = time.Second
 
-// scene is a part of a recording: what the user does, and for how many pictures one sees what
-// it leads to.
+// scene is a part of a recording: the keys that the user presses, and the number of
+// pictures that show their effect.
 type scene struct {
 	keys     func(m *Model) string
 	pictures int
@@ -32,8 +32,8 @@ func leaderKey(m *Model) string {
 	return "1"
 }
 
-// Record starts the nodes, does what the scenes say when the nodes have found each other,
-// and returns a picture of every second.
+// Record starts the nodes, plays the scenes when the nodes have found each other, and
+// returns one picture for each RecordEvery.
 func Record(ctx context.Context, w *World, width, height int) (pictures []*Canvas, err error) {
 	if err := w.StartAll(); err != nil {
 		return nil, err

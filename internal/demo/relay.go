@@ -116,7 +116,7 @@ type Link struct {
 	Cut     bool
 	Delay   time.Duration // that the relay adds
 	Carried uint64        // packets
-	Dropped uint64        // packets: cut, without a receiver, too many held back, or not from the node
+	Dropped uint64        // packets: cut, without a receiver, beyond maxHeld, or from another sender
 	Waiting uint64        // packets that are held back now
 }
 
@@ -157,7 +157,7 @@ func (e *end) carry() {
 	}
 }
 
-// carryLate delivers delayed packets. A cut link loses them as well.
+// carryLate delivers delayed packets. A link that is cut by then loses them.
 func (e *end) carryLate() {
 	for {
 		select {

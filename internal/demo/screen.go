@@ -84,8 +84,8 @@ func paint(screen tcell.Screen, w *World, f *Face, noColor bool) {
 	screen.Show()
 }
 
-// palette has the colours of tones, from those of 256-colour terminals. A terminal with
-// fewer shows the nearest ones. They are readable on dark and light backgrounds.
+// palette maps tones to colours of a 256-colour terminal, which are readable on dark and
+// light backgrounds. A terminal with fewer colours shows the nearest ones.
 var palette = map[Tone]int{
 	Quiet: 244, Good: 34, Warn: 172, Bad: 160, Accent: 67,
 	Group: 33, Group + 1: 166, Group + 2: 134, Group + 3: 36, Group + 4: 168, Group + 5: 106,

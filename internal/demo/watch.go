@@ -4,15 +4,16 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/failaware/failaware"
 )
 
-// watch checks the invariants all the time, under all faults: supports of leaders do
-// not overlap, up-to-date views are the same or have no member in common, and clocks
-// are within their bounds.
+// watch checks the invariants under all faults: supports of leaders do not overlap,
+// up-to-date views are the same or have no member in common, and clocks are within their
+// bounds.
 //
 // It reads all answers twice, in two rounds. A claim that a node makes in both rounds
 // also held at the moment between them, if the two rounds were quick. So claims of
@@ -84,8 +85,8 @@ func (c *watch) run(ctx context.Context) {
 	}
 }
 
-// running returns the running nodes, including paused ones, whose answers must be true
-// as well.
+// running returns the running nodes. It includes paused ones, because their answers must
+// be true too.
 func (w *World) running() (nodes []*failaware.Node) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -166,7 +167,7 @@ func clockViolation(a, b, a2 *claim) string {
 func (c *watch) result() (uint64, []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.rounds, append([]string(nil), c.violations...)
+	return c.rounds, slices.Clone(c.violations)
 }
 
 // staleFor returns for how long a node's view has not been up to date.

@@ -94,7 +94,7 @@ type WebFault struct {
 	OneWay bool   `json:"one_way"` // cut and slow: only away from the first node
 }
 
-// WebEffect says what an action has done.
+// WebEffect describes the effect of an action.
 type WebEffect struct {
 	Text string `json:"text"`
 }

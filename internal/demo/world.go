@@ -14,8 +14,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// World has the nodes, the relay between them, and all knowledge of them. All methods
-// are safe for concurrent use.
+// World holds the nodes, and the relay between them. All methods are safe for concurrent
+// use.
 type World struct {
 	preset  string
 	timing  failaware.Timing
