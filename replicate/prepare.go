@@ -23,7 +23,6 @@ type Prepared struct {
 	owner   *engine.Owner // nil before
 	machine replica.Config
 	adapter *adapter
-	spool   *engine.Spool
 	store   *engine.Store // nil without a Storage
 }
 
@@ -121,7 +120,7 @@ func (p *Prepared) prepare(node failaware.Config) error {
 	if err := spool.Check(); err != nil {
 		return errors.Join(err, store.Close())
 	}
-	p.owner, p.machine, p.adapter, p.spool, p.store = &owner, c, a, spool, store
+	p.owner, p.machine, p.adapter, p.store = &owner, c, a, store
 	return nil
 }
 
