@@ -14,9 +14,9 @@ import (
 // and the place before all keys.
 var mayBeEmpty = []string{"after", "ca", "cert", "config", "http", "key", "token-file"}
 
-// refuseEmpty refuses flags with an empty value, as of a variable of a shell that is not set.
+// refuseEmpty returns an error for a flag with an empty value, as from an unset variable of a shell.
 // Otherwise an empty --addr would be the default node, and an empty --version no condition.
-// Settings of a node judge their values by themselves.
+// The settings of a node check their own values.
 func refuseEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		_, setting := cli.Inner(f).(*settingValue)

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// aboveZero are the flags whose default of 0 says that they are not given. A 0 of a script,
-// which may be meant as no time at all, would be no limit.
+// aboveZero lists the flags whose default of 0 means that they are unset. An explicit 0 is an error,
+// because a script may mean no time at all by it.
 var aboveZero = []string{"count", "timeout"}
 
-// refuseZero refuses these flags with a value that is not above 0.
+// refuseZero returns an error for one of aboveZero with a value that is not above 0.
 func refuseZero(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if value := f.Value.String(); err == nil && slices.Contains(aboveZero, f.Name) && (value == "0" || value == "0s" || value[0] == '-') {
