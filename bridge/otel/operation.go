@@ -19,13 +19,8 @@ func recordOperation(tracer trace.Tracer, group string, d *client.Delivery) {
 		attribute.String("failaware.group", group), attribute.String("failaware.message", *d.Message),
 		attribute.Int("failaware.sender", value(d.Sender)), attribute.Int("failaware.node", d.Node),
 	}
-	bounds := map[string]*int64{"failaware.submitted.deviation_ns": d.SubmittedDeviationNs, "failaware.sent.deviation_ns": d.DeviationNs,
-		"failaware.here.deviation_ns": d.HereDeviationNs}
-	for name, bound := range bounds {
-		if bound != nil {
-			common = append(common, attribute.Int64(name, *bound))
-		}
-	}
+	common = append(common, bounds(map[string]*int64{"failaware.submitted.deviation_ns": d.SubmittedDeviationNs, "failaware.sent.deviation_ns": d.DeviationNs,
+		"failaware.here.deviation_ns": d.HereDeviationNs})...)
 	span := func(parent context.Context, x ids, name string, kind trace.SpanKind, from, to *int64) {
 		began := time.Unix(0, value(from))
 		ended := time.Unix(0, max(value(from), value(to))) // within the bounds of both

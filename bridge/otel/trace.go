@@ -83,12 +83,9 @@ func record(tracer trace.Tracer, group string, d *client.Delivery, now reading) 
 		attribute.Int("failaware.sender", value(d.Sender)),
 		attribute.String("failaware.order", value(d.Order)), attribute.String("failaware.atomicity", value(d.Atomicity)),
 		attribute.String("failaware.view", value(d.View)), attribute.Int64("failaware.position", value(d.Position)),
-		attribute.Int64("failaware.sent.deviation_ns", value(d.DeviationNs)),
 		attribute.Bool("failaware.delivered.up_to_date", now.upToDate),
 	}
-	if now.deviation != nil {
-		common = append(common, attribute.Int64("failaware.delivered.deviation_ns", *now.deviation))
-	}
+	common = append(common, bounds(map[string]*int64{"failaware.sent.deviation_ns": d.DeviationNs, "failaware.delivered.deviation_ns": now.deviation})...)
 	span := func(parent context.Context, x ids, name string, kind trace.SpanKind, more ...attribute.KeyValue) {
 		_, s := tracer.Start(context.WithValue(parent, chosen{}, x), name, trace.WithTimestamp(sent), trace.WithSpanKind(kind),
 			trace.WithAttributes(common...), trace.WithAttributes(more...))
@@ -102,6 +99,17 @@ func record(tracer trace.Tracer, group string, d *client.Delivery, now reading) 
 	}
 	at := digest(group, *d.Message, "deliver", d.Id)
 	span(below(root), ids{root.trace, at.span}, "deliver", trace.SpanKindConsumer, attribute.Int("failaware.node", d.Node))
+}
+
+// bounds returns attributes for the bounds that are known. Without an attribute, nothing is
+// known of an error, and it may be of any size.
+func bounds(named map[string]*int64) (list []attribute.KeyValue) {
+	for name, bound := range named {
+		if bound != nil {
+			list = append(list, attribute.Int64(name, *bound))
+		}
+	}
+	return list
 }
 
 // below returns a context for spans below the first one of a trace.
