@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -120,10 +119,7 @@ func deliveryText(d *api.Delivery) (string, error) {
 			return "", errors.New("the payload that the node sent is not base64")
 		}
 		text := fmt.Sprintf("%s from node %d: ", time.Unix(0, d.StampNS).Format("15:04:05.000000"), d.Sender)
-		if !utf8.Valid(payload) || strings.ContainsFunc(string(payload), func(r rune) bool { return r < ' ' }) {
-			return text + fmt.Sprintf("%q", payload), nil
-		}
-		return text + string(payload), nil
+		return text + quoted(payload), nil
 	case "operation":
 		at := func(ns int64) string { return time.Unix(0, ns).Format("05.000000") }
 		return fmt.Sprintf("%s from node %d: submitted %s, sent %s, ordered here %s, applied here %s", d.Message, d.Sender,

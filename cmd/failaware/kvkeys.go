@@ -231,8 +231,14 @@ func printable(b []byte) string {
 			b = b[:len(b)-1] // half a rune
 		}
 	}
+	return quoted(b) + cut
+}
+
+// quoted returns bytes as text, between quotes if there is anything but printable text: a
+// terminal obeys control characters.
+func quoted(b []byte) string {
 	if !utf8.Valid(b) || strings.ContainsFunc(string(b), func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Sprintf("%q", b) + cut
+		return fmt.Sprintf("%q", b)
 	}
-	return string(b) + cut
+	return string(b)
 }
