@@ -24,10 +24,10 @@ import (
 	"github.com/failaware/failaware/internal/trust"
 )
 
-// Limits of what a client reads: an answer, and a line of a stream, which may contain a
-// payload.
+// Limits of what a client reads: an answer, which may have all keys of a store, and a line of
+// a stream, which may contain a payload.
 const (
-	maxAnswer = 4 << 20
+	maxAnswer = 96 << 20
 	maxLine   = 96 << 20
 )
 
