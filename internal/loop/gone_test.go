@@ -28,6 +28,7 @@ func forgetsGone(t testing.TB) {
 	d.takeMembers(at(80))
 	o.run(l, 10*time.Second)
 	require.Equal(t, sent, o.bytes[at(70)], "nothing goes there")
+	require.Zero(t, d.count.unresolved, "nor would, if its address were known: the layers have forgotten it too")
 	d.routes.gone[7] = 76
 	o.takes(t, l, nil, at(70), 4, nothing)
 	require.Equal(t, timed.SetOf(7), d.routes.known, "it has come back")

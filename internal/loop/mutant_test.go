@@ -31,6 +31,8 @@ var notices = map[string]func(testing.TB){
 	"LastOutcomesLost":      lastOutcomes,
 	"AskedBefore":           asksAnew,
 	"HoldOfNow":             holdsOfOneLead,
+	"GlobalHoldIsLocal":     holdsOfAGlobalLead,
+	"GoneStaysBelow":        forgetsGone,
 	"IDUnwrittenSpeaks":     claimsKeepFirst,
 	"QuorumUntold":          refusesWithoutQuorum,
 	"KeysForgedKept":        silentlyDrops,

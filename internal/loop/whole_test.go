@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 	"github.com/failaware/failaware/internal/loop/sendqueue"
+	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -99,6 +100,68 @@ func holdsOfOneLead(t testing.TB) {
 }
 
 func TestHoldsNameTheirLead(t *testing.T) { holdsOfOneLead(t) }
+
+// holdsOfAGlobalLead has a node asked for a promise about a global lead that readers still know
+// of. Its votes for the local lead stand for none.
+func holdsOfAGlobalLead(t testing.TB) {
+	l, c := newLoop(nil)
+	for !l.Snapshot().Leading {
+		step(l, c)
+	}
+	s := *l.driver.pub.current
+	s.Global, s.GlobalUntil, s.GlobalPhase = true, timed.Never, &Phase{Leads: true}
+	l.driver.pub.current = &s
+	require.Nil(t, l.driver.hold(true))
+	require.NotNil(t, l.driver.hold(false))
+}
+
+func TestAHoldIsOfTheLeadThatItNames(t *testing.T) { holdsOfAGlobalLead(t) }
+
+// countsGrow ends an incarnation whose every counter has counted. None begins anew.
+func countsGrow(t testing.TB) {
+	l, _ := newTestLoop(t)
+	d := l.driver
+	leftover.Fill(&d.count, "dropped", "cast")
+	leftover.Fill(&d.stack.Dropped)
+	leftover.Fill(&d.stack.BroadcastState().Dropped)
+	before := d.counters()
+	for _, x := range before {
+		require.NotZero(t, x.Value, x.Name)
+	}
+	for range 2 {
+		d.restart(life.Suspended, d.clock.now, d.clock.era)
+		require.Equal(t, before, d.counters())
+		d.begin()
+		require.Equal(t, before, d.counters())
+	}
+}
+
+func TestCountersOutliveIncarnations(t *testing.T) { countsGrow(t) }
+
+// lastStatus ends a loop that knows of a peer and acts late. Its last status says all that
+// the one before does.
+func lastStatus(t testing.TB) {
+	l, o := newOutside(nil)
+	o.takes(t, l, nil, at(70), 1, nothing)
+	d := l.driver
+	d.stack.Election().NoteLate(d.clock.now)
+	want := d.status()
+	require.True(t, want.Late)
+	d.mu.Lock()
+	d.finish()
+	require.Equal(t, want, l.Status())
+}
+
+func TestTheLastStatusIsWhole(t *testing.T) { lastStatus(t) }
+
+// Each packet that comes between two incarnations is counted.
+func TestEarlyPacketsAreCountedOneByOne(t *testing.T) {
+	l, _ := newLoop(nil)
+	require.Nil(t, l.driver.stack)
+	l.driver.receive(make([]udp.Packet, 3))
+	l.driver.receive(make([]udp.Packet, 2))
+	require.EqualValues(t, 5, l.driver.count.early)
+}
 
 // asksAnew has a caller ask a peer. Answers to what others asked before are too old for it.
 func asksAnew(t testing.TB) {
