@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/kv"
+	"github.com/failaware/failaware/leader/epoch"
 )
 
 func TestBroadcastAndDeliveries(t *testing.T) {
@@ -173,7 +176,28 @@ func statusesOfErrors(t testing.TB) {
 			require.Equal(t, status, broadcastCode(err), "%v", err)
 		}
 	}
-	require.Equal(t, http.StatusGatewayTimeout, kvCode(unknown))
+	for status, errs := range map[int][]error{
+		http.StatusBadRequest:            {badRequest{errors.New("x")}, kv.ErrKey, kv.ErrTTL},
+		http.StatusRequestEntityTooLarge: {kv.ErrValue, failaware.ErrTooLarge},
+		http.StatusGone:                  {kv.ErrCompacted, kv.ErrOtherPart},
+		http.StatusTeapot:                {&SessionError{Code: http.StatusTeapot}},
+		http.StatusGatewayTimeout:        {unknown},
+		http.StatusServiceUnavailable:    {failaware.ErrClosed, failaware.ErrNoQuorum, errTooLong, kv.ErrAhead},
+	} {
+		for _, err := range errs {
+			require.Equal(t, status, kvCode(fmt.Errorf("wrapped: %w", err)), "%v", err)
+		}
+	}
+	for status, errs := range map[int][]error{
+		http.StatusBadRequest:         {epoch.ErrSystem, failaware.ErrStaticQuorum},
+		http.StatusServiceUnavailable: {failaware.ErrClosed},
+		http.StatusConflict:           {failaware.ErrNotLeader, failaware.ErrSuperseded, failaware.ErrStateNotReady, epoch.ErrUnderWay},
+	} {
+		for _, err := range errs {
+			require.Equal(t, status, changeCode(fmt.Errorf("wrapped: %w", err), false), "%v", err)
+		}
+	}
+	require.Equal(t, http.StatusGatewayTimeout, changeCode(errTooLong, true))
 }
 
 func TestStatusesOfErrors(t *testing.T) { statusesOfErrors(t) }

@@ -21,14 +21,22 @@ func TestSyncedForIsKept(t *testing.T) {
 	for range 5000 {
 		rho := timed.Drift(r.Int64N(int64(timed.MaxDrift)))
 		slew := r.Int64N(clocksync.MaxSlewLimit) + 1
+		extreme := r.IntN(2) == 0 // nothing holds, and everything runs as fast as it may
+		if extreme {
+			rho, slew = timed.Drift(r.IntN(100)), clocksync.MaxSlewLimit
+		}
 		most := time.Duration(r.Int64N(int64(100*time.Millisecond))) + 1
 		clock := clocksync.New(clocksync.Config{Self: failaware.Incarnation{Node: 2, Boot: 1}, MaxDeviation: most, MaxSlew: slew,
 			StepThreshold: time.Hour, Timing: failaware.Timing{MaxDrift: rho}}, 1000, 5)
 		shown := clocksync.Time(r.Int64N(int64(most)))
 		for i := range clocksync.Time(2) { // the first line steps the clock, the second one slews it
 			lo := time.Duration(r.Int64N(int64(most)/4 + 1))
+			rate, until := r.Int64N(2*slew+1)-slew, timed.Instant(r.Int64N(1e9))
+			if extreme {
+				rate, until = slew*(2*r.Int64N(2)-1), 1
+			}
 			clock.HandleLine(1000, &clocksync.Line{Timeline: clocksync.TimelineID{Leader: 1, Boot: 1, Sequence: 1}, Base: 0, Shown: shown * i,
-				Rate: r.Int64N(2*slew+1) - slew, Until: timed.Instant(r.Int64N(1e9))}, lo, lo+time.Duration(r.Int64N(int64(most)/2+1)), nil)
+				Rate: rate, Until: until}, lo, lo+time.Duration(r.Int64N(int64(most)/2+1)), nil)
 		}
 		now := timed.Instant(1000 + r.Int64N(1e6))
 		left := syncedFor(clock.Read(now), most, rho)
@@ -59,4 +67,29 @@ func TestUnheardMembersAreListed(t *testing.T) {
 		nodes = append(nodes, m.Node)
 	}
 	require.Equal(t, []int{1, 2, 3, 4, 5, 0}, nodes)
+}
+
+// A peer leads only as long as the vote of the node that answers stands behind it.
+func TestHearsayLeadsNobody(t *testing.T) {
+	s := failaware.Status{ID: 2, View: failaware.ViewAnswer{View: new(failaware.View)}, Peers: []failaware.PeerStatus{{ID: 1}, {ID: 3, Leads: true}}}
+	for _, fresh := range []bool{false, true} {
+		s.Leader = failaware.LeaderAnswer{Leader: 3, UpToDate: fresh}
+		for _, m := range membersOfNode(&s, &failaware.Config{}) {
+			require.Equal(t, fresh && m.Node == 3, m.Leads, "node %d", m.Node)
+			require.Equal(t, m.Node == 3, m.SaysLeads)
+		}
+	}
+}
+
+// The bound of the two readings of an operation here is that of the worse one.
+func TestOperationsHaveTheWorseBound(t *testing.T) {
+	for _, x := range [][3]time.Duration{{1, 2, 2}, {2, 1, 2}, {clocksync.UnknownBound, 1, -1}, {1, clocksync.UnknownBound, -1}} {
+		var w Delivery
+		(&Operation{Ordered: clocksync.Reading{Deviation: x[0]}, Applied: clocksync.Reading{Deviation: x[1]}}).wire(&w)
+		if x[2] < 0 {
+			require.Nil(t, w.HereDeviationNS)
+			continue
+		}
+		require.EqualValues(t, x[2], *w.HereDeviationNS)
+	}
 }

@@ -64,18 +64,25 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 	} else {
 		err = s.node.ChangeQuorum(ctx, next)
 	}
-	switch {
-	case err == nil:
-		Answer(w, http.StatusOK, Done{true})
-	case errors.Is(err, failaware.ErrClosed):
-		Fail(w, http.StatusServiceUnavailable, err)
-	case errors.Is(err, epoch.ErrSystem), errors.Is(err, failaware.ErrStaticQuorum):
-		Fail(w, http.StatusBadRequest, err)
-	case ctx.Err() != nil:
-		Fail(w, http.StatusGatewayTimeout, err)
-	default:
-		Fail(w, http.StatusConflict, err)
+	if err != nil {
+		Fail(w, changeCode(err, ctx.Err() != nil), err)
+		return
 	}
+	Answer(w, http.StatusOK, Done{true})
+}
+
+// changeCode returns the status code for the error of a change of the quorum system. late says
+// that the time for it is over.
+func changeCode(err error, late bool) int {
+	switch {
+	case errors.Is(err, failaware.ErrClosed):
+		return http.StatusServiceUnavailable
+	case errors.Is(err, epoch.ErrSystem), errors.Is(err, failaware.ErrStaticQuorum):
+		return http.StatusBadRequest
+	case late:
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusConflict
 }
 
 // edict creates an edict for the digest of a payload. The payload itself is not sent.

@@ -254,6 +254,20 @@ func TestConflictsOverTheAPI(t *testing.T) {
 	ask[KVWrite](t, c, 404, "POST", "resolve", "", "key", "a", "id", list[0].ID)
 }
 
+// An answer says how many conflicts were forgotten, because nothing else is left of them.
+func TestForgottenConflictsAreCounted(t *testing.T) {
+	s, c := serveStore(t)
+	mine, theirs := kv.New(kv.Partitionable), kv.New(kv.Partitionable)
+	for i := range uint64(kv.MaxConflicts + 3) {
+		for writer, state := range map[uint64]*kv.State{1: mine, 2: theirs} {
+			state.Apply((&kv.Command{Op: kv.Put, Dot: kv.Dot{Writer: writer, Number: i + 1}, Key: strconv.FormatUint(i, 10), Value: []byte{byte(writer)}}).Encode())
+		}
+	}
+	s.state.Merge([]*kv.State{mine, theirs})
+	require.EqualValues(t, 3, ask[KVConflicts](t, c, 200, "GET", "conflicts", "").Forgotten)
+	require.EqualValues(t, 3, ask[KVStatus](t, c, 200, "GET", "status", "").Forgotten)
+}
+
 // An answer has as many conflicts as fit, and says that there are more.
 func TestManyConflictsOverTheAPI(t *testing.T) {
 	s, c := serveStore(t)
@@ -287,7 +301,8 @@ func TestWrongRequestsToTheStore(t *testing.T) {
 	}
 	ask[KVWrite](t, c, 413, "POST", "put", string(make([]byte, kv.MaxValueBytes+1)), "key", "a")
 	ask[KVWrite](t, c, 200, "POST", "put", string(make([]byte, kv.MaxValueBytes)), "key", "a")
-	ask[KVGet](t, c, 200, "GET", "get", "", "key", "a")
+	version := ask[KVGet](t, c, 200, "GET", "get", "", "key", "a").Version
+	ask[KVWrite](t, c, 200, "POST", "cas", string(make([]byte, kv.MaxValueBytes)), "key", "a", "version", version)
 	_, err := c.Broadcast(t.Context(), []byte("x"), nil)
 	require.EqualError(t, err, errStore.Error())
 	require.EqualError(t, c.Deliveries(t.Context(), &Resume{}, false, nil, nil), errUntraced.Error())
@@ -407,7 +422,7 @@ func TestQuietWatchersMakeProgress(t *testing.T) {
 	s, c := serveStore(t)
 	var heard []KVChange
 	err := c.WatchStore(t.Context(), url.Values{"prefix": {"x"}}, &Resume{}, nil, func(k KVChange) error {
-		if heard = append(heard, k); k.Kind != "fresh" {
+		if heard = append(heard, k); len(heard) == 3 {
 			return errEnough
 		}
 		for range progressEvery { // counted from the item that was sent last
@@ -417,9 +432,11 @@ func TestQuietWatchersMakeProgress(t *testing.T) {
 		return nil
 	})
 	require.ErrorIs(t, err, errEnough)
-	require.Len(t, heard, 2)
-	require.Equal(t, "progress", heard[1].Kind)
-	require.EqualValues(t, progressEvery, heard[1].Revision)
+	require.Len(t, heard, 3)
+	for i, k := range heard[1:] {
+		require.Equal(t, "progress", k.Kind)
+		require.EqualValues(t, (i+1)*progressEvery, k.Revision, "each once")
+	}
 }
 
 // A stream says when the node no longer knows whether it hears of changes.

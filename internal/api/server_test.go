@@ -283,7 +283,9 @@ func TestStreamsContinueWhereTheyEnded(t *testing.T) {
 	err := c.Events(ctx, fresh, func(string) { cancel() }, func(Event) error { return nil })
 	require.Error(t, err)
 	require.NotEmpty(t, fresh.Last)
-	require.NoError(t, c.Post(t.Context(), "/v1/resign"))
+	require.Eventually(t, func() bool { // a busy machine may have cost it the lead already
+		return c.Post(t.Context(), "/v1/resign") == nil
+	}, longEnough, 10*time.Millisecond)
 	kinds, _ = take(fresh, 2)
 	require.Contains(t, kinds, "lead-lost")
 }

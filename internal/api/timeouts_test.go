@@ -2,7 +2,9 @@ package api
 
 import (
 	"bufio"
+	"context"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"strings"
@@ -59,6 +61,27 @@ func serveInMemory(t *testing.T) *pipes {
 				return
 			}
 		}
+	})
+	mux.HandleFunc("/think", func(w http.ResponseWriter, q *http.Request) {
+		body, ok := take(w, q, maxBodyBytes)
+		select {
+		case <-q.Context().Done():
+			Fail(w, http.StatusServiceUnavailable, q.Context().Err())
+		case <-time.After(CommandLimit):
+			if ok {
+				Answer(w, http.StatusOK, len(body))
+			}
+		}
+	})
+	streams := NewStreams(t.Context())
+	mux.HandleFunc("/stream", func(w http.ResponseWriter, q *http.Request) {
+		streams.Serve(w, q, 0, func(ctx context.Context, _ uint64) iter.Seq[[]byte] {
+			return func(yield func([]byte) bool) {
+				for n := uint64(1); ctx.Err() == nil && yield(streams.Message(n, "kind", strings.Repeat("x", maxBodyBytes))); n++ {
+					time.Sleep(time.Second)
+				}
+			}
+		})
 	})
 	srv := newHTTPServer(mux)
 	go func() { _ = srv.Serve(limit(l)) }()
@@ -135,6 +158,40 @@ func TestClientsThatDoNotReadAreCutOff(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, res.StatusCode)
 		require.LessOrEqual(t, ended(c, func() bool { return false }), idleTimeout+time.Second)
+	})
+}
+
+// A command may take longer than its body may.
+func TestCommandsMayTakeTheirTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serveInMemory(t).dial()
+		defer c.Close()
+		_, err := io.WriteString(c, "POST /think HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nhi")
+		require.NoError(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, res.StatusCode)
+	})
+}
+
+// A stream lasts while its client reads, however long that is, and no longer than one item may
+// take if it does not.
+func TestStreamsLastWhileTheyAreRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serveInMemory(t).dial()
+		defer c.Close()
+		begin := time.Now()
+		_, err := io.WriteString(c, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		require.NoError(t, err)
+		lines := bufio.NewReader(c)
+		for time.Since(begin) < 3*(CommandLimit+writeTimeout) {
+			_, err := lines.ReadString('\n')
+			require.NoError(t, err, "after %v", time.Since(begin))
+		}
+		time.Sleep(2 * writeTimeout)
+		_, err = io.Copy(io.Discard, lines)
+		require.NoError(t, err)
+		require.LessOrEqual(t, time.Since(begin), 3*(CommandLimit+writeTimeout)+2*writeTimeout+time.Second)
 	})
 }
 
