@@ -226,6 +226,15 @@ func TestALostStateDirectoryShows(t *testing.T) {
 	}
 }
 
+// As long as survivors have not answered, a node that was told so says who is held to be dead.
+func TestTheDeadAreNamed(t *testing.T) {
+	n := startNode(t, Config{ID: 1, Quorum: system(t, before), StateDir: t.TempDir(), Timing: LAN()})
+	require.NoError(t, n.ForceQuorum(t.Context(), system(t, "majority:1,2"), timed.SetOf(3)))
+	a := n.Epoch()
+	require.Equal(t, EpochAnswer{Epoch: 1, System: before, Phase: a.Phase, Next: "majority:1,2", Dead: timed.SetOf(3)}, a)
+	require.NotEqual(t, epoch.Idle, a.Phase)
+}
+
 func TestWhereAQuorumSystemStays(t *testing.T) {
 	n := startNode(t, Config{ID: 1, Quorum: system(t, "majority:1"), Timing: LAN()})
 	require.Equal(t, EpochAnswer{Epoch: 1, System: "majority:1", Static: true}, n.Epoch())

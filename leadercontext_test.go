@@ -107,6 +107,17 @@ func TestLeaderContextReadsTheClockItself(t *testing.T) {
 	require.ErrorIs(t, byDone.Err(), context.Canceled)
 }
 
+// Leader contexts of a node end as long before the lease as a timely process may take to act.
+func TestLeaderContextsLeaveTimeToAct(t *testing.T) {
+	n := startNode(t, Config{ID: 1, Quorum: system(t, "majority:1")})
+	for _, lead := range []func(context.Context) (context.Context, context.CancelFunc, error){n.Lead, n.LeadGlobally} {
+		ctx, cancel, err := lead(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, n.cfg.Timing.SchedulingDelay, ctx.(*leaderContext).margin)
+		cancel()
+	}
+}
+
 // wakes returns how long a goroutine that only waits sleeps on after the end of a lead, whose lease
 // would last for an hour. It runs in virtual time.
 func wakes(t *testing.T) (after time.Duration) {

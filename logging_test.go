@@ -56,3 +56,16 @@ func TestOneLogAtMost(t *testing.T) {
 	_, err = Config{ID: 1, LogHandler: slog.DiscardHandler}.WithDefaults().Validate()
 	require.NoError(t, err)
 }
+
+// What is probably a mistake stands in the log of each node that starts.
+func TestWarningsAreLogged(t *testing.T) {
+	var out lines
+	cfg := Config{ID: 1, Quorum: system(t, "majority:2,3,4"), Clock: ClockConfig{MaxSlew: 1}, LogHandler: slog.NewTextHandler(&out, nil)}
+	n := startNode(t, cfg)
+	all := n.Config().Warnings()
+	require.Len(t, all, 2)
+	for _, w := range all {
+		field, _, _ := strings.Cut(w, " ")
+		require.Contains(t, out.String(), `level=WARN msg="`+field)
+	}
+}

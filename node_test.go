@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/seal"
 )
 
 // patience is how long tests wait for events that surely come: machines that run
@@ -298,4 +300,28 @@ func waitElected(t testing.TB, n *Node) {
 	_, cancel, err := n.Lead(t.Context())
 	cancel()
 	require.NoError(t, err)
+}
+
+// A node whose packets are sealed may have peers on other hosts.
+func TestAPeerOnAnotherHostIsAllowedWithKeys(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "keys")
+	ring, err := seal.NewRing(seal.NewKey())
+	require.NoError(t, err)
+	require.NoError(t, ring.CreateFile(file))
+	const elsewhere = "192.0.2.1:7001" // to which a socket of loopback sends nothing
+	for _, cfg := range []Config{{KeyFile: file}, {Insecure: true}} {
+		cfg.ID, cfg.Peers = 1, []Peer{{2, elsewhere}}
+		n := startNode(t, cfg)
+		eventually(t, "its address is known", func() bool { return n.Status().Peers[0].Addr.String() == elsewhere })
+		require.Empty(t, n.Status().Peers[0].Problem)
+	}
+}
+
+// A peer that has told its labels and no name is called by its id.
+func TestAPeerWithoutANameHasOne(t *testing.T) {
+	a := startNode(t, Config{ID: 1})
+	b := startNode(t, Config{ID: 2, Tags: map[string]string{"zone": "a"}, Peers: []Peer{{1, a.Addr().String()}}})
+	eventually(t, "its labels are known", func() bool { return a.TagsOf(2)["zone"] == "a" })
+	require.Equal(t, "node-2", a.NameOf(2))
+	require.Equal(t, b.Name(), a.Status().Peers[0].Name)
 }

@@ -134,3 +134,12 @@ func TestSettingsOfTheOutputsAreChecked(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// Every setting of an output reaches it.
+func TestOutputsGetTheirSettings(t *testing.T) {
+	each, all := ntpserver.Limit{PerSecond: 1, Burst: 2}, ntpserver.Limit{PerSecond: 3, Burst: 4}
+	c := Config{Group: "g", Timing: Timing{MaxDrift: 5}, NTP: &NTPConfig{Listen: "127.0.0.1:123", Stratum: 7, PerSource: each, Total: all},
+		ClockBound: &ClockBoundConfig{Path: "shm", MaxSlew: 83_333_000}}
+	require.Equal(t, outputs.Config{Listen: "127.0.0.1:123", NTP: ntpserver.Options{Stratum: 7, ReferenceID: referenceID("g"), PerSource: each, Total: all},
+		Path: "shm", Bound: clockbound.Options{Drift: 5, Slew: 83_333_000}}, c.outputs())
+}

@@ -57,3 +57,16 @@ func TestReadingsNeverRunBackBetweenReaders(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// The bound around the middle of a reference's interval covers the interval.
+func TestReferencesAreWithinTheirBound(t *testing.T) {
+	for _, width := range []clocksync.Time{0, 1, 2, 3, 10, 11} {
+		for _, shown := range []GroupTime{90, 100, 107} {
+			x := clocksync.ReferenceInfo{Low: 100, High: 100 + width}
+			var r ReferenceStatus
+			r.take(&x, shown)
+			require.LessOrEqual(t, r.Offset-r.Bound, x.Low.Sub(shown))
+			require.GreaterOrEqual(t, r.Offset+r.Bound, x.High.Sub(shown))
+		}
+	}
+}
