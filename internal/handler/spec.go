@@ -77,7 +77,8 @@ func unknown(name string) error {
 	return fmt.Errorf("%q is neither an event (%s) nor a topic (%s)", name, strings.Join(api.Kinds(), ", "), strings.Join(api.Topics(), ", "))
 }
 
-// String returns what the handler does.
+// String returns what the handler does, for logs: without the password and the query of a URL,
+// which may hold a token.
 func (s Spec) String() string {
 	if s.URL == "" {
 		return s.Command
@@ -85,6 +86,9 @@ func (s Spec) String() string {
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		return s.URL
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "xxxxx"
 	}
 	return u.Redacted()
 }

@@ -42,7 +42,7 @@ func TestWebhooksGetEventsInTheirOrder(t *testing.T) {
 	}
 	server := httptest.NewServer(answer)
 	defer server.Close()
-	spec, err := ParseWebhook("elected=" + strings.Replace(server.URL, "http://", "http://user:secret@", 1) + "/hook")
+	spec, err := ParseWebhook("elected=" + strings.Replace(server.URL, "http://", "http://user:secret@", 1) + "/hook?token=secret")
 	require.NoError(t, err)
 	var log strings.Builder
 	c := Config{Node: 1, Timeout: time.Minute, Close: time.Minute, Log: hclog.New(&hclog.LoggerOptions{Output: &log})}
