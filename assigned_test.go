@@ -86,6 +86,25 @@ func TestNodesChooseIds(t *testing.T) {
 	})
 }
 
+// A node that leaves for good gives its id back: the next one at its place draws another.
+func TestANodeThatLeavesForGoodForgetsItsId(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		drawn := uint64(0)
+		failaware.DrawIDs(t, func() uint64 { drawn++; return drawn * 7919 })
+		c := newChoosing(t, 1)
+		first, err := c.start(0)
+		require.NoError(t, err)
+		require.NoError(t, first.Leave(t.Context()))
+		same, err := c.start(0)
+		require.NoError(t, err)
+		require.Equal(t, first.ID(), same.ID())
+		require.NoError(t, same.LeaveForGood(t.Context()))
+		other, err := c.start(0)
+		require.NoError(t, err)
+		require.NotEqual(t, first.ID(), other.ID())
+	})
+}
+
 // Many nodes choose at once and one after the other, on a network that loses packets. Two
 // never share an id in one view, and in the end all have their own.
 func TestChosenIdsAreUniqueInAView(t *testing.T) {

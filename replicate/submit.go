@@ -138,16 +138,21 @@ func (r *Replica) accepting(ctx context.Context, noWait bool) error {
 			return nil
 		}
 		if noWait {
-			return &NotAcceptingError{Situation: status.Situation, Absent: status.Absent, Full: status.Full}
+			return refusal(&status, nil)
 		}
 		select {
 		case <-changed:
 		case <-r.done:
 			return failaware.ErrClosed
 		case <-ctx.Done():
-			return &NotAcceptingError{status.Situation, status.Absent, status.Full, context.Cause(ctx)}
+			return refusal(&status, context.Cause(ctx))
 		}
 	}
+}
+
+// refusal returns the error of an operation that was not accepted in a situation.
+func refusal(s *engine.Status, err error) error {
+	return &NotAcceptingError{s.Situation, s.Absent, s.Full, err}
 }
 
 // confirm waits until everything that this node has applied lasts. If another state replaces

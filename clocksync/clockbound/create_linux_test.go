@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -94,6 +95,35 @@ func TestStepIsWritten(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.NoError(t, w.Close())
 	until(t, r, Unknown)
+}
+
+// A step stays visible for a whole period, whenever in a period it comes.
+func TestAStepStaysVisible(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stepped := make(chan struct{})
+		s := newSegment()
+		w := &Writer{author: author{source: func() serve.Answer { return serve.Answer{Time: 1000, Bound: 9, External: true} },
+			clocks: still{1000, 1000}, steps: &machine{}, drift: 1}, seg: s, stepped: stepped,
+			free: func() error { return nil }, stop: make(chan struct{}), done: make(chan struct{})}
+		go w.run()
+		status := func() Status {
+			synctest.Wait()
+			var r record
+			s.get(&r)
+			return r.status
+		}
+		for range 3 {
+			time.Sleep(Period * 9 / 10)
+			require.Equal(t, Synchronized, status())
+			stepped <- struct{}{}
+			require.Equal(t, Disrupted, status())
+			time.Sleep(Period - 1)
+			require.Equal(t, Disrupted, status())
+			time.Sleep(2)
+			require.Equal(t, Synchronized, status())
+		}
+		require.NoError(t, w.Close())
+	})
 }
 
 func TestCreateRefusesSegmentInUse(t *testing.T) {

@@ -159,3 +159,14 @@ func TestOptionErrors(t *testing.T) {
 	_, err := Listen("nonsense", fake(1, true), Options{})
 	require.ErrorContains(t, err, `"nonsense"`)
 }
+
+// Each counter counts one outcome, and the requests are those that are well-formed.
+func TestEveryOutcomeIsCounted(t *testing.T) {
+	s := listen(t, fake(time.Millisecond, true), Options{})
+	for o := range outcomes {
+		s.count[o].Store(1 << o)
+	}
+	require.Equal(t, Stats{Requests: 1<<badLength - 1, Answered: 1 << answered, Unsynchronized: 1 << unsynchronized, Kisses: 1 << kissed,
+		LimitedSource: 1 << limitedSource, LimitedAll: 1 << limitedAll, Stale: 1 << stale,
+		BadLength: 1 << badLength, BadVersion: 1 << badVersion, BadMode: 1 << badMode, NotSent: 1 << notSent}, s.Stats())
+}

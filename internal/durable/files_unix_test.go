@@ -14,6 +14,26 @@ import (
 	"github.com/failaware/failaware/internal/trust"
 )
 
+// A file that people look after keeps its mode, whatever that is. A new one is for its owner.
+func TestAReplacedFileKeepsItsMode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for _, mode := range []os.FileMode{0, 0o600, 0o640, 0o644, 0o400} {
+		if mode != 0 {
+			require.NoError(t, os.Chmod(path, mode))
+		}
+		require.NoError(t, Replace(path, []byte(mode.String())))
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, mode.String(), string(b))
+		i, err := os.Stat(path)
+		require.NoError(t, err)
+		if mode == 0 {
+			mode = fileMode
+		}
+		require.Equal(t, mode, i.Mode())
+	}
+}
+
 // A special file or a link in the place of a file is neither followed, nor waited for,
 // nor changed.
 func TestOtherFilesInTheirPlaceAreRefused(t *testing.T) {

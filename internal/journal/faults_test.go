@@ -19,6 +19,7 @@ type flaky struct {
 	*disktest.Disk
 	left  int // such calls before it; negative: it has failed
 	fault error
+	open  int // files that are open
 }
 
 // fails reports the fault of a call, which may be for lack of room or not.
@@ -41,11 +42,17 @@ func (d *flaky) either(room bool, do func() error) error {
 
 func (d *flaky) Create(name string) (f journal.File, err error) {
 	err = d.either(true, func() error { f, err = d.Disk.Create(name); return err })
-	return flakyFile{f, d}, err
+	return d.opened(f, err)
 }
 
 func (d *flaky) Open(name string) (journal.File, error) {
-	f, err := d.Disk.Open(name)
+	return d.opened(d.Disk.Open(name))
+}
+
+func (d *flaky) opened(f journal.File, err error) (journal.File, error) {
+	if err == nil {
+		d.open++
+	}
 	return flakyFile{f, d}, err
 }
 
@@ -83,6 +90,11 @@ func (f flakyFile) Allocate(size int64) error {
 
 func (f flakyFile) Sync() error { return f.disk.either(false, f.File.Sync) }
 
+func (f flakyFile) Close() error {
+	f.disk.open--
+	return f.File.Close()
+}
+
 // flakyUser keeps records on a flaky disk: after a fault it opens the journal again, and without
 // room it tries again.
 type flakyUser struct {
@@ -99,6 +111,7 @@ func (u *flakyUser) open(maybe ...string) {
 	var err error
 	if u.j, err = journal.OpenOn(u.disk, flakyOptions); err != nil {
 		require.ErrorIs(u.t, err, u.disk.fault)
+		require.Zero(u.t, u.disk.open, "files that stay open after a failed start")
 		u.j, err = journal.OpenOn(u.disk, flakyOptions)
 	}
 	require.NoError(u.t, err, "after a call that failed once")
@@ -119,6 +132,7 @@ func (u *flakyUser) try(do func() error) (done bool) {
 	if err != nil {
 		require.ErrorIs(u.t, err, u.disk.fault)
 		_ = u.j.Close()
+		require.Zero(u.t, u.disk.open, "files that stay open behind a closed journal")
 	}
 	return err == nil
 }
@@ -154,6 +168,7 @@ func (u *flakyUser) killed(after int, unflushed bool, record string) {
 	}
 	u.disk.FailAfter(-1)
 	u.disk.FailSync(nil)
+	u.disk.open = 0 // the system has closed the files of the process
 	u.open(record)
 }
 
@@ -203,8 +218,10 @@ func eachCallFails(t testing.TB, rounds ...int) {
 		for _, round := range rounds {
 			calls := 0
 			for left := -1; left < 0; calls++ {
-				u := &flakyUser{t: t, disk: &flaky{disktest.New(), calls, fault}}
+				u := &flakyUser{t: t, disk: &flaky{Disk: disktest.New(), left: calls, fault: fault}}
 				u.play(round)
+				_ = u.j.Close()
+				require.Zero(t, u.disk.open, "files that stay open at the end")
 				left = u.disk.left
 			}
 			require.Greater(t, calls, 50)

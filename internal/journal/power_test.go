@@ -25,7 +25,7 @@ func content(j *journal.Journal) (out []string, err error) {
 	}
 	if r != nil {
 		b, err := io.ReadAll(r)
-		if err != nil {
+		if err = errors.Join(err, r.Close()); err != nil {
 			return nil, err
 		}
 		for _, s := range bytes.SplitAfter(b, []byte("\n")) {

@@ -145,6 +145,20 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	out := &sink{to: to, known: &s.known}
 	x := s.node.Status()
 	out.gauge(descInfo, 1, s.Version, x.ID.String(), x.Name, x.Group)
+	out.answers(&x)
+	if e := s.node.Epoch(); e.System != "" {
+		out.yes(descGlobal, s.node.LeadsGlobally())
+		out.gauge(descEpoch, float64(e.Epoch))
+	}
+	out.sources(&s.Sources)
+	out.yes(descAnswered, x.Age >= 0)
+	if x.Age >= 0 {
+		out.loop(&x)
+	}
+}
+
+// answers collects the answers of a status.
+func (out *sink) answers(x *failaware.Status) {
 	out.yes(descLeads, x.Leader.Leads)
 	leader := failaware.NoNode
 	if x.Leader.UpToDate {
@@ -152,10 +166,6 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	}
 	out.gauge(descLeader, float64(leader))
 	out.gauge(descLease, x.Leader.AtMost.Seconds())
-	if e := s.node.Epoch(); e.System != "" {
-		out.yes(descGlobal, s.node.LeadsGlobally())
-		out.gauge(descEpoch, float64(e.Epoch))
-	}
 	out.yes(descFresh, x.View.UpToDate)
 	members := 0
 	if v := x.View.View; v != nil {
@@ -167,11 +177,6 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	out.yes(descExternal, x.Clock.Status == clocksync.External)
 	out.bound(descDeviation, x.Clock.Deviation, clocksync.UnknownBound)
 	out.bound(descUTC, x.Clock.UTCBound, clocksync.UnknownBound)
-	out.sources(&s.Sources)
-	out.yes(descAnswered, x.Age >= 0)
-	if x.Age >= 0 {
-		out.loop(&x)
-	}
 }
 
 // sources collects what the node itself does not know.

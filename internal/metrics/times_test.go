@@ -8,7 +8,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/internal/histogram"
+	"github.com/failaware/failaware/timed"
 )
 
 // A time without a leader begins and ends with events of the local lead alone, and does not
@@ -35,4 +39,53 @@ func TestTimesWithoutALeader(t *testing.T) {
 		require.Equal(t, x.count, value(text, "failaware_without_leader_seconds_count"), what)
 		require.Equal(t, x.sum, value(text, "failaware_without_leader_seconds_sum"), what)
 	}
+}
+
+// reading is a collector of one reading.
+type reading func(out *sink)
+
+func (reading) Describe(chan<- *prometheus.Desc) {}
+
+func (r reading) Collect(to chan<- prometheus.Metric) { r(&sink{to: to, known: new(labelSets)}) }
+
+// scrapeOf returns the text of one reading.
+func scrapeOf(t *testing.T, r reading) string {
+	m := &Metrics{registry: prometheus.NewRegistry()}
+	m.registry.MustRegister(r)
+	return scrape(t, m.Handler())
+}
+
+// Each gauge has a field of its own.
+func TestEachGaugeHasItsField(t *testing.T) {
+	x := failaware.Status{}
+	x.Leader = failaware.LeaderAnswer{Leader: 4, UpToDate: true, AtMost: time.Second}
+	x.View = failaware.ViewAnswer{View: &failaware.View{Set: timed.SetOf(1, 2, 5)}, AtMost: 2 * time.Second}
+	x.Clock.Status, x.Clock.Deviation, x.Clock.UTCBound = clocksync.Internal, 3*time.Second, 6*time.Second
+	check := func(want map[string]string) {
+		text := scrapeOf(t, func(out *sink) { out.answers(&x) })
+		for name, v := range want {
+			require.Equal(t, v, value(text, "failaware_"+name), name)
+		}
+	}
+	check(map[string]string{"leads": "0", "leader_id": "4", "leader_lease_seconds": "1", "view_up_to_date": "0", "view_members": "3", "view_lease_seconds": "2",
+		"clock_synchronized": "1", "clock_external": "0", "clock_deviation_bound_seconds": "3", "clock_utc_bound_seconds": "6"})
+	x.Leader.UpToDate, x.Leader.Leads, x.View.UpToDate = false, true, true
+	x.Clock.Status, x.Clock.Deviation = clocksync.External, clocksync.UnknownBound
+	check(map[string]string{"leads": "1", "leader_id": "0", "view_up_to_date": "1", "clock_synchronized": "1", "clock_external": "1", "clock_deviation_bound_seconds": ""})
+	x.View.View, x.Clock.Status, x.Clock.UTCBound = nil, clocksync.Unsynchronized, clocksync.UnknownBound
+	check(map[string]string{"view_members": "0", "clock_synchronized": "0", "clock_external": "0", "clock_utc_bound_seconds": ""})
+}
+
+// The buckets of a histogram count all durations up to their bounds.
+func TestBucketsCountAllBelow(t *testing.T) {
+	var h histogram.Durations
+	for _, d := range []time.Duration{time.Microsecond, 2 * time.Microsecond, 3 * time.Microsecond, 4 * time.Microsecond, time.Hour} {
+		h.Note(d)
+	}
+	text := scrapeOf(t, func(out *sink) { out.durations(descDelays, &h) })
+	for le, want := range map[string]string{"1e-06": "1", "2e-06": "2", "4e-06": "4", "8e-06": "4", "+Inf": "5"} {
+		require.Equal(t, want, value(text, `failaware_delay_bound_seconds_bucket{le="`+le+`"}`), le)
+	}
+	require.Equal(t, "5", value(text, "failaware_delay_bound_seconds_count"))
+	require.Equal(t, "3600.00001", value(text, "failaware_delay_bound_seconds_sum"))
 }

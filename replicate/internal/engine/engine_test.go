@@ -180,6 +180,46 @@ func TestAJoinerGetsTheStateFromTheMemberThatLagsLeast(t *testing.T) {
 	})
 }
 
+// A call that lasts is told once, with what waits for it, and the next one that lasts again.
+func TestALastingCallIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := new(hub)
+		var mu sync.Mutex
+		var told []Event
+		m := &member{app: &words{}, group: h.join(1)}
+		e, err := New(replica.Config{}, m.group, m.app, nil, nil, func(v Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			if v.Hangs > 0 {
+				told = append(told, v)
+			}
+		})
+		require.NoError(t, err)
+		m.Engine = e
+		go func() { _ = e.Run(t.Context()) }()
+		h.view(m.group)
+		synctest.Wait()
+		for call := 1; call <= 2; call++ {
+			m.app.gate = make(chan struct{})
+			m.submit(t, "one")
+			m.submit(t, "two")
+			time.Sleep(2 * time.Minute)
+			close(m.app.gate)
+			synctest.Wait()
+			require.Len(t, told, call)
+			got := told[call-1]
+			require.GreaterOrEqual(t, got.Hangs, hangsAfter)
+			require.LessOrEqual(t, got.Hangs, 2*hangsAfter)
+			require.Equal(t, 1, got.Waiting)
+			status, _ := m.Status()
+			require.Equal(t, status.View, got.View)
+			m.app.gate = nil
+		}
+		time.Sleep(2 * time.Minute)
+		require.Len(t, told, 2, "nothing lasts")
+	})
+}
+
 // watched are words that note how much waits behind each operation.
 type watched struct {
 	words
