@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -317,4 +318,61 @@ func TestBadOptionsAreNamed(t *testing.T) {
 		require.ErrorContains(t, o.main(t.Context()), want)
 	}
 	require.Equal(t, "a_b_c__", token("a.b c*>"))
+}
+
+// What is published is what was asked for, and the beginnings and ends of both kinds of leads
+// are told by the node that has them.
+func TestWhatIsPublished(t *testing.T) {
+	view, message, count := "9@1/00", "00c0ffee.1", int64(4)
+	leads := []string{"elected", "lead-lost", "global-elected", "global-lost"}
+	for _, what := range [][]string{{"views"}, {"leader"}, {"views", "leader"}} {
+		b := &bridge{what: what}
+		for _, kind := range append(leads, "view-installed", "following", "ready", "missed") {
+			want := item{id: "r.7"}
+			switch {
+			case kind == "missed":
+				want.missed = 4
+			case kind == "view-installed" && b.wants("views"):
+				want.subject = "views.9@1/00"
+			case slices.Contains(leads, kind) && b.wants("leader"):
+				want.subject = "leader.3.r_7"
+			}
+			require.Equal(t, want, b.event(client.Event{Kind: kind, Id: "r.7", Node: 3, View: &view, Count: &count}), "%s with %v", kind, what)
+		}
+	}
+	for kind, want := range map[string]item{"message": {id: "5", subject: "messages.00c0ffee_1"}, "missed": {id: "5", missed: 4}, "view": {id: "5"}, "settled": {id: "5"}} {
+		require.Equal(t, want, new(bridge).delivery(client.Delivery{Kind: kind, Id: "5", Message: &message, Count: &count}), kind)
+	}
+}
+
+// Each flag about NATS reaches its client, which reads the files at once.
+func TestOptionsOfNATS(t *testing.T) {
+	apply := func(o options) (n nats.Options, err error) {
+		for _, f := range o.natsOptions() {
+			err = errors.Join(err, f(&n))
+		}
+		return n, err
+	}
+	n, err := apply(options{})
+	require.NoError(t, err)
+	require.Equal(t, nats.Options{Name: "failaware-nats", MaxReconnect: -1, ReconnectWait: retryAfter}, n)
+	_, err = apply(options{creds: "/nonexistent/creds", natsCA: "/nonexistent/ca", natsCert: "/nonexistent/cert", natsKey: "/nonexistent/key"})
+	for _, file := range []string{"creds", "ca", "cert"} {
+		require.ErrorContains(t, err, "/nonexistent/"+file+":")
+	}
+}
+
+// The node is a socket, or an address with the token in a file, which may end with a newline.
+func TestTheNodeThatIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte("abc\n"), 0o600))
+	for node, want := range map[string]client.Target{
+		"/run/f.sock":        client.Unix("/run/f.sock"),
+		"unix:/run/f.sock":   client.Unix("/run/f.sock"),
+		"http://127.0.0.1:1": client.URL("http://127.0.0.1:1", "abc", nil),
+	} {
+		got, err := (&options{node: node, token: file}).target()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
 }

@@ -237,3 +237,18 @@ func TestARefusalIsSaidOnce(t *testing.T) {
 	(&bridge{node: c, log: slog.New(slog.NewTextHandler(&log, nil))}).run(ctx)
 	require.Equal(t, 1, strings.Count(log.String(), "broadcast is off"), log.String())
 }
+
+// The node is a socket, or an address with the token in a file, which may end with a newline.
+func TestTheNodeThatIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte("abc\n"), 0o600))
+	for node, want := range map[string]client.Target{
+		"/run/f.sock":        client.Unix("/run/f.sock"),
+		"unix:/run/f.sock":   client.Unix("/run/f.sock"),
+		"http://127.0.0.1:1": client.URL("http://127.0.0.1:1", "abc", nil),
+	} {
+		got, err := (&options{node: node, token: file}).target()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}

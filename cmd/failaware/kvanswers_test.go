@@ -73,15 +73,26 @@ func TestStatusOfANodeThatHoldsUpItself(t *testing.T) {
 	require.Equal(t, 1, strings.Count(out, "waits for"), out)
 }
 
-// The status of a node that waits for the disks of others names them.
+// The status of a node that waits for the disks of others names them, also before they hold up
+// so much that the node takes no more commands.
 func TestStatusOfANodeThatWaitsForOtherDisks(t *testing.T) {
-	socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{
-		Kind: "partitionable", Absent: []int{}, Unstored: []int{2, 3}, UnstoredNS: 90e9,
-	}})
+	for _, accepting := range []bool{false, true} {
+		socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{
+			Kind: "partitionable", Accepting: accepting, Absent: []int{}, Unstored: []int{2, 3}, UnstoredNS: 90e9,
+		}})
+		code, out, stderr := invoke("--addr", socket, "kv", "status")
+		require.Equal(t, int(exitUnavailable), code, stderr)
+		require.Contains(t, out, "takes commands: no, held up by nodes [2 3] for 1m30s\n")
+		require.Regexp(t, `waits for +the disk of nodes \[2 3\]: 'kv status' there says why\n`, out)
+	}
+}
+
+// One that takes commands, and whose disks hold none up, is well.
+func TestStatusOfANodeThatTakesCommands(t *testing.T) {
+	socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{Kind: "partitionable", Accepting: true, Absent: []int{}}})
 	code, out, stderr := invoke("--addr", socket, "kv", "status")
-	require.Equal(t, int(exitUnavailable), code, stderr)
-	require.Contains(t, out, "takes commands: no, held up by nodes [2 3] for 1m30s\n")
-	require.Regexp(t, `waits for +the disk of nodes \[2 3\]: 'kv status' there says why\n`, out)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, out, "takes commands: yes\n")
 }
 
 // Something between the command and the node, such as a proxy, does not say that a command can

@@ -36,6 +36,14 @@ func absolute(path string) string {
 	return path
 }
 
+// handlerAPI returns the socket of the API for commands of handlers, or "" if there is none.
+func (c *nodeConfig) handlerAPI() string {
+	if c.api == "none" || c.tcpAPI() {
+		return ""
+	}
+	return absolute(c.api)
+}
+
 // startHandlers starts the handlers with the first event of the node.
 func (r *nodeRun) startHandlers() *handler.Set {
 	cfg := r.node.Config()
@@ -45,9 +53,7 @@ func (r *nodeRun) startHandlers() *handler.Set {
 	} else {
 		c.Run = api.NewRun()
 	}
-	if r.cfg.api != "none" && !r.cfg.tcpAPI() {
-		c.API = absolute(r.cfg.api)
-	}
+	c.API = r.cfg.handlerAPI()
 	return handler.Start(c, r.cfg.handlers, func() iter.Seq[event.Event] {
 		return r.node.EventsSince(context.Background(), 0)
 	})

@@ -137,6 +137,24 @@ func TestReportSaysGrantsRenewalsAndEnds(t *testing.T) {
 	}, got)
 }
 
+// A claim that has run out before the node ends it has ended then.
+func TestReportOfAnEndThatComesLate(t *testing.T) {
+	path := filepath.Join(shortDir(t), "report")
+	r, err := openReport(path, hclog.NewNullLogger())
+	require.NoError(t, err)
+	state := failaware.Published{Turn: 20, Done: 21, Self: failaware.Incarnation{Node: 1, Boot: 7}, Leading: true, LeadUntil: 100, Support: timed.SetOf(1, 2)}
+	r.published(state)
+	state.Turn, state.Done, state.Leading = 150, 151, false
+	r.published(state)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	require.Len(t, lines, 2)
+	var end claim
+	require.NoError(t, json.Unmarshal([]byte(lines[1]), &end))
+	require.Equal(t, claim{Kind: "lead_end", Node: 1, Boot: failaware.BootID(7).String(), At: 100}, end)
+}
+
 func TestReportWhoseFileFailsEnds(t *testing.T) {
 	r, err := openReport(filepath.Join(shortDir(t), "report"), hclog.NewNullLogger())
 	require.NoError(t, err)

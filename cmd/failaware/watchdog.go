@@ -26,18 +26,27 @@ func (r *nodeRun) feedWatchdog(within time.Duration) {
 	if within == 0 {
 		return
 	}
+	feedWhile(r.node.Done(), within, func() bool {
+		works := r.node.Status().Age >= 0
+		if !works {
+			r.log.Error("the loop takes no turns: the watchdog of systemd will end this process", "within", within)
+		}
+		return works
+	}, func() { notifySystemd("WATCHDOG=1") })
+}
+
+// feedWhile feeds a watchdog until done, whenever the node works.
+func feedWhile(done <-chan struct{}, within time.Duration, works func() bool, feed func()) {
 	tick := time.NewTicker(within / 3)
 	defer tick.Stop()
 	for {
 		select {
-		case <-r.node.Done():
+		case <-done:
 			return
 		case <-tick.C:
 		}
-		if r.node.Status().Age < 0 {
-			r.log.Error("the loop takes no turns: the watchdog of systemd will end this process", "within", within)
-			continue
+		if works() {
+			feed()
 		}
-		notifySystemd("WATCHDOG=1")
 	}
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -113,3 +114,22 @@ func epochOutlivesIncarnations(t testing.TB) {
 }
 
 func TestTheEpochOutlivesIncarnations(t *testing.T) { epochOutlivesIncarnations(t) }
+
+// A change whose reports would fit into no packet does not begin: no node would hear of it.
+func TestAChangeFitsIntoAPacket(t *testing.T) {
+	l, c, before := inEpoch1(t, t.TempDir())
+	large := "majority:1"
+	for id := 2; id < 255; id++ {
+		large += fmt.Sprintf(",%d", id)
+	}
+	for what, ask := range map[string]func(d *driver, reply func(error)){
+		"force":   func(d *driver, reply func(error)) { d.forceQuorum(large, timed.SetOf(2), reply) },
+		"propose": func(d *driver, reply func(error)) { reply(d.proposeQuorum(1, large)) },
+	} {
+		var got error
+		l.do(func(d *driver) { ask(d, func(err error) { got = err }) })
+		step(l, c)
+		require.ErrorContains(t, got, "needs packets of", what)
+		require.Equal(t, before, l.Snapshot().Epoch, what)
+	}
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+// Each condition and each of its flags is about the field that it is named after.
+func TestWhatIsWaitedFor(t *testing.T) {
+	answers := map[string]any{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/{part}", func(w http.ResponseWriter, q *http.Request) {
+		api.Answer(w, http.StatusOK, answers[q.PathValue("part")])
+	})
+	socket := serveAt(t, mux)
+	ns := func(x int64) *int64 { return &x }
+	clock := func(status string, upToDate bool, deviation, utc *int64) api.Clock {
+		return api.Clock{Status: status, UpToDate: upToDate, DeviationNS: deviation, UTCBoundNS: utc}
+	}
+	for _, x := range []struct {
+		args   string
+		answer any
+		holds  bool
+	}{
+		{"synced", clock("internal", true, ns(5), nil), true},
+		{"synced", clock("unsynchronized", false, ns(5), ns(5)), false},
+		{"synced --bound 5ns", clock("internal", true, ns(5), nil), true},
+		{"synced --bound 5ns", clock("external", true, ns(6), ns(1)), false},
+		{"synced --bound 5ns", clock("internal", true, nil, ns(1)), false},
+		{"synced --external", clock("external", true, ns(5), ns(5)), true},
+		{"synced --external", clock("internal", true, ns(5), ns(5)), false},
+		{"synced --external --bound 5ns", clock("internal", true, ns(9), ns(5)), true},
+		{"synced --external --bound 5ns", clock("external", true, ns(1), ns(6)), false},
+		{"synced --external --bound 5ns", clock("external", true, ns(1), nil), false},
+		{"leader", api.Leader{UpToDate: true}, true},
+		{"leader", api.Leader{Leader: 1}, false},
+		{"view", api.View{UpToDate: true, Members: make([]api.Member, 1)}, true},
+		{"view", api.View{Members: make([]api.Member, 1)}, false},
+		{"view --members 2", api.View{UpToDate: true, Members: make([]api.Member, 2)}, true},
+		{"view --members 3", api.View{UpToDate: true, Members: make([]api.Member, 2)}, false},
+	} {
+		args := strings.Fields(x.args)
+		part := map[string]string{"synced": "clock", "leader": "leader", "view": "view"}[args[0]]
+		answers[part] = x.answer
+		timeout := "50ms" // in which it is asked again and again
+		if x.holds {
+			timeout = "1m"
+		}
+		code, _, stderr := invoke(append([]string{"--addr", socket, "wait", "--timeout", timeout}, args...)...)
+		require.Equal(t, x.holds, code == 0, "%s of %+v: %s", x.args, x.answer, stderr)
+		if !x.holds {
+			require.Equal(t, 1, code)
+			require.Contains(t, stderr, "not in time")
+		}
+	}
+}

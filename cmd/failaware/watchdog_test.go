@@ -1,0 +1,80 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A node that works is fed three times as often as it must be, one that hangs is not, and
+// one that goes on is fed again.
+func TestOnlyANodeThatWorksIsFed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		done, works, fed := make(chan struct{}), true, 0
+		go feedWhile(done, 3*time.Second, func() bool { return works }, func() { fed++ })
+		for _, x := range []struct {
+			works bool
+			fed   int
+		}{{true, 5}, {false, 5}, {true, 10}} {
+			works = x.works
+			time.Sleep(5*time.Second + time.Millisecond)
+			synctest.Wait()
+			require.Equal(t, x.fed, fed)
+		}
+		close(done)
+		time.Sleep(time.Minute)
+		require.Equal(t, 10, fed)
+	})
+}
+
+// The watchdog is of this process alone, and a time that makes no sense is none.
+func TestTheTimeOfTheWatchdog(t *testing.T) {
+	own := strconv.Itoa(os.Getpid())
+	for _, x := range []struct {
+		us, pid string
+		want    time.Duration
+	}{
+		{"", "", 0}, {"x", "", 0}, {"0", "", 0}, {"-1", own, 0}, {"3000000", "1", 0},
+		{"3000000", own, 3 * time.Second}, {"3000000", "", 3 * time.Second},
+		{"3600000000", "", time.Hour}, {"3600000001", "", 0}, {"9223372036854775807", "", 0},
+	} {
+		t.Setenv("WATCHDOG_USEC", x.us)
+		t.Setenv("WATCHDOG_PID", x.pid)
+		require.Equal(t, x.want, watchdogTime(), "%+v", x)
+	}
+}
+
+// Systemd names a socket by a path, or by an abstract name of Linux.
+func TestSocketsOfSystemd(t *testing.T) {
+	path := filepath.Join(shortDir(t), "notify")
+	names := map[string]string{path: path}
+	if runtime.GOOS == "linux" {
+		names["@"+path] = "\x00" + path
+	}
+	for named, name := range names {
+		c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
+		if err != nil && runtime.GOOS == "windows" {
+			t.Skip(err)
+		}
+		require.NoError(t, err)
+		t.Setenv("NOTIFY_SOCKET", named)
+		notifySystemd("READY=1")
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
+		b := make([]byte, 100)
+		n, err := c.Read(b)
+		require.NoError(t, err)
+		require.Equal(t, "READY=1", string(b[:n]))
+		require.NoError(t, c.Close())
+	}
+	for _, named := range []string{"", "/nonexistent"} {
+		t.Setenv("NOTIFY_SOCKET", named)
+		notifySystemd("READY=1")
+	}
+}
