@@ -248,6 +248,42 @@ func TestAMulticastGroup(t *testing.T) {
 	require.False(t, errors.Is(err, net.ErrClosed))
 }
 
+// A flood to a multicast group takes little time of the processor: of many packets that wait,
+// some are taken at once, and the others one by one.
+func TestAFloodIsTakenSlowly(t *testing.T) {
+	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	to := c.LocalAddr().(*net.UDPAddr).AddrPort()
+	sender, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	defer sender.Close()
+	const packets = helloRoom + 50
+	for range packets { // the system holds so many small ones
+		_, err = sender.WriteToUDPAddrPort([]byte("hello"), to)
+		require.NoError(t, err)
+	}
+	begin, taken, ended := time.Now(), 0, make(chan struct{})
+	go func() {
+		defer close(ended)
+		receive(c, func([]byte, netip.AddrPort) {
+			taken++
+			if most := helloRoom + 1 + int(time.Since(begin)/helloRate); taken > most {
+				t.Errorf("packet %d is taken, and %d would be the most", taken, most)
+			}
+			if taken == helloRoom+5 {
+				_ = c.Close()
+			}
+		})
+	}()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		_ = c.Close()
+		<-ended
+		require.Fail(t, "packets that wait are not taken", taken)
+	}
+}
+
 func freePort(t *testing.T) string {
 	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
