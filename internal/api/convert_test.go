@@ -1,7 +1,11 @@
 package api
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -92,4 +96,44 @@ func TestOperationsHaveTheWorseBound(t *testing.T) {
 		}
 		require.EqualValues(t, x[2], *w.HereDeviationNS)
 	}
+}
+
+// A clock has the fields of its reading, and is up to date with either time.
+func TestTheClockOfAReading(t *testing.T) {
+	cfg := failaware.Config{Clock: failaware.ClockConfig{MaxDeviation: time.Second}, Timing: failaware.LAN()}
+	for status, upToDate := range map[clocksync.Status]bool{clocksync.Unsynchronized: false, clocksync.Internal: true, clocksync.External: true} {
+		r := failaware.Reading{Time: 1_000_000_001, Deviation: 2 * time.Millisecond, UTCBound: 3 * time.Millisecond, Status: status, Holdover: true}
+		got := clockOf(r, &cfg)
+		require.Equal(t, upToDate, got.UpToDate, status)
+		require.Equal(t, upToDate, got.ValidForNS > 0, status)
+		require.Equal(t, status.String(), got.Status)
+		require.True(t, got.Holdover)
+		require.EqualValues(t, 1_000_000_001, got.TimeNS)
+		require.Equal(t, "1970-01-01T00:00:01.000000001Z", got.Time)
+		require.EqualValues(t, 2*time.Millisecond, *got.DeviationNS)
+		require.EqualValues(t, 3*time.Millisecond, *got.UTCBoundNS)
+		r.Deviation, r.UTCBound = clocksync.UnknownBound, clocksync.UnknownBound
+		got = clockOf(r, &cfg)
+		require.Nil(t, got.DeviationNS)
+		require.Nil(t, got.UTCBoundNS)
+	}
+}
+
+// The local leader is found without a quorum system, and a global one is not.
+func TestWhichLeaderIsFound(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1})
+	s := NewServer(n)
+	defer s.Close()
+	find := func(ctx context.Context, global bool) (code int, text string) {
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("/v1/leader/find?global=%t", global), nil))
+		return w.Code, w.Body.String()
+	}
+	code, text := find(t.Context(), false)
+	require.Equal(t, http.StatusOK, code, text)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	code, text = find(ctx, true)
+	require.NotEqual(t, http.StatusOK, code)
+	require.Contains(t, text, "global")
 }

@@ -234,6 +234,7 @@ func TestStreamsEndWithTheirServer(t *testing.T) {
 	}
 	s.Close()
 	stream.Wait()
+	require.Zero(t, s.streams.open.Load(), "others may begin")
 }
 
 func TestStreamsContinueWhereTheyEnded(t *testing.T) {

@@ -103,6 +103,31 @@ func unsealedAccusesNobody(t testing.TB) {
 
 func TestUnsealedSettingsAccuseNobody(t *testing.T) { unsealedAccusesNobody(t) }
 
+// A mismatch is shown for a minute after the last packet, of a peer and of a stranger.
+func TestAnOldMismatchIsNotShown(t *testing.T) {
+	for _, list := range [][]peers.Peer{nil, {{ID: 7, Addr: at(70).String()}}} {
+		x := newTeller(t, nil, list...)
+		d := x.l.driver
+		shown := func() (n int) {
+			d.clock.now = x.instant()
+			for _, p := range d.status().Peers {
+				if p.Mismatch != nil {
+					n++
+				}
+			}
+			return n
+		}
+		require.Zero(t, shown())
+		for range 2 {
+			x.says(99, true, at(70))
+			x.advance(mismatchPeriod)
+			require.Equal(t, 1, shown(), list)
+		}
+		x.advance(time.Millisecond)
+		require.Zero(t, shown(), list)
+	}
+}
+
 // listedAreAsked has a listed node of another group send packets. It is told the settings
 // until it tells its own, or is of an earlier build: then rarely, and the event has no values.
 func listedAreAsked(t testing.TB) {
