@@ -287,8 +287,9 @@ func TestStreamsContinueWhereTheyEnded(t *testing.T) {
 	require.Eventually(t, func() bool { // a busy machine may have cost it the lead already
 		return c.Post(t.Context(), "/v1/resign") == nil
 	}, longEnough, 10*time.Millisecond)
-	kinds, _ = take(fresh, 2)
-	require.Contains(t, kinds, "lead-lost")
+	for kinds = nil; !slices.Contains(kinds, "lead-lost"); { // other events may come before it
+		kinds, _ = take(fresh, 1)
+	}
 }
 
 func TestSilentStreamsSendHeartbeatsAndOutliveTheTimeouts(t *testing.T) {
