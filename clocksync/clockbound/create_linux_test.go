@@ -119,7 +119,7 @@ func TestAStepStaysVisible(t *testing.T) {
 			require.Equal(t, Disrupted, status())
 			time.Sleep(Period - 1)
 			require.Equal(t, Disrupted, status())
-			time.Sleep(2)
+			time.Sleep(2 * time.Nanosecond)
 			require.Equal(t, Synchronized, status())
 		}
 		require.NoError(t, w.Close())
