@@ -32,7 +32,7 @@ func (c *Checker) checkNews(n *Process, e *stack.Event) {
 		lacks(e.Boot == 0, "the incarnation")
 	case stack.EventElected, stack.EventGlobalElected:
 		lacks(e.Peer != n.ID, "the leader")
-		lacks(!e.Support.Has(n.ID), "the voters")
+		lacks(e.Support.Empty(), "the voters")
 	case stack.EventLeadLost, stack.EventGlobalLost:
 		lacks(e.Lost == leader.NoReason, "a reason")
 		lacks((e.Lost == leader.Outranked || e.Lost == leader.RoundFailed) && e.Peer == timed.NoNode, "the peer")
