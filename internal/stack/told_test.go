@@ -11,6 +11,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/leftover"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
@@ -85,6 +86,36 @@ func TestEventsAboutTheClockAreWhole(t *testing.T) {
 		s.notifyClock(&e)
 		require.Equal(t, []Event{x}, s.events)
 	}
+}
+
+// Events about peers that differ, or whose clocks do, say how.
+func TestEventsAboutDifferencesAreWhole(t *testing.T) {
+	c, lead, other := follow()
+	last := func() Event { return lead.events[len(lead.events)-1] }
+
+	p := c.packetOf(t, other, lead, 0)
+	p.MaxDrift++
+	p.FastThreshold--
+	lead.HandlePacket(c.now, c.now, &p, nil)
+	require.Equal(t, Event{Kind: EventMismatch, Peer: other.Self().Node, Group: lead.cfg.Group, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold}, last())
+
+	id := leader.QuorumID{Epoch: 9, Digest: 8}
+	lead.performElection(c.now, []leader.Effect{{Kind: leader.OtherQuorum, Peer: other.Self().Node, Quorum: id}})
+	require.Equal(t, Event{Kind: EventOtherQuorum, Peer: other.Self().Node, Boot: other.Self().Boot, Quorum: id}, last())
+
+	lead.suspect = true // the incarnation has asked for another one
+	lead.suspectClocks(c.now, other.Self(), datagram.Delay{Bound: time.Second})
+	require.Equal(t, Event{Kind: EventClockFault, Peer: other.Self().Node, Boot: other.Self().Boot, Bound: time.Second}, last())
+}
+
+// Between two incarnations a node knows what it knew, and claims nothing.
+func TestBetweenIncarnationsNothingIsClaimed(t *testing.T) {
+	self, e := timed.Incarnation{Node: 3, Boot: 9}, &epoch.State{Epoch: 4}
+	require.Equal(t, Snapshot{Self: self, Epoch: e}, Between(self, e, nil))
+	var last Snapshot
+	leftover.Fill(&last)
+	want := Snapshot{Self: self, Epoch: e, Clock: last.Clock.Unclaimed(), View: last.View}
+	require.Equal(t, want, Between(self, e, &last))
 }
 
 // An answer about this node names it.
