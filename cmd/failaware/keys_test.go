@@ -70,7 +70,7 @@ func TestAChangeWaitsForThePeers(t *testing.T) {
 	mux.HandleFunc("POST /v1/keys/reload", func(w http.ResponseWriter, _ *http.Request) { api.Answer(w, http.StatusOK, has) })
 	socket := serveAt(t, mux)
 	for _, c := range []struct{ command, key, says string }{
-		{"use", ids[1], "nodes [2] do not have key"},
+		{"use", ids[1], "nodes [2] have not said that they have key"},
 		{"remove", ids[0], "nodes [2] seal packets with key"},
 	} {
 		code, _, stderr := invoke("--addr", socket, "keys", c.command, c.key)
