@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	ossignal "os/signal"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,11 @@ func Main(m *testing.M, p *cli.Program, others map[string]func()) {
 	if os.Getenv("GORACE") == "" {
 		// Otherwise each process waits for a second before it ends.
 		_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
+	if ossignal.Ignored(os.Interrupt) {
+		// The commands would inherit that, as when a shell runs the tests in its background.
+		// What is caught here has its usual effect in them.
+		ossignal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
 	commands := maps.Clone(others)
 	if commands == nil {
