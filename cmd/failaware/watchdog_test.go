@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,13 +18,14 @@ import (
 // one that goes on is fed again.
 func TestOnlyANodeThatWorksIsFed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		done, works, fed := make(chan struct{}), true, 0
-		go feedWhile(done, 3*time.Second, func() bool { return works }, func() { fed++ })
+		done, fed := make(chan struct{}), 0
+		var works atomic.Bool
+		go feedWhile(done, 3*time.Second, works.Load, func() { fed++ })
 		for _, x := range []struct {
 			works bool
 			fed   int
 		}{{true, 5}, {false, 5}, {true, 10}} {
-			works = x.works
+			works.Store(x.works)
 			time.Sleep(5*time.Second + time.Millisecond)
 			synctest.Wait()
 			require.Equal(t, x.fed, fed)
