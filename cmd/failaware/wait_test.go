@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,10 +13,11 @@ import (
 
 // Each condition and each of its flags is about the field that it is named after.
 func TestWhatIsWaitedFor(t *testing.T) {
-	answers := map[string]any{}
+	var answers sync.Map // a request that came too late may still be answered
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{part}", func(w http.ResponseWriter, q *http.Request) {
-		api.Answer(w, http.StatusOK, answers[q.PathValue("part")])
+		answer, _ := answers.Load(q.PathValue("part"))
+		api.Answer(w, http.StatusOK, answer)
 	})
 	socket := serveAt(t, mux)
 	ns := func(x int64) *int64 { return &x }
@@ -46,7 +48,7 @@ func TestWhatIsWaitedFor(t *testing.T) {
 	} {
 		args := strings.Fields(x.args)
 		part := map[string]string{"synced": "clock", "leader": "leader", "view": "view"}[args[0]]
-		answers[part] = x.answer
+		answers.Store(part, x.answer)
 		timeout := "50ms" // in which it is asked again and again
 		if x.holds {
 			timeout = "1m"
