@@ -38,7 +38,8 @@ type Timing struct {
 const defaultDrift Drift = 100_000 // 1e-4, ten times the error of a bad quartz
 
 // Local returns timing for nodes on one host, or in one rack with an idle
-// network.
+// network. MaxLockTime exceeds LockTime so that nodes of former builds, whose
+// LockTime was 24 ms, lead as well.
 func Local() Timing {
 	return Timing{
 		MaxDrift:        defaultDrift,
@@ -48,7 +49,7 @@ func Local() Timing {
 		ElectionPeriod:  8 * time.Millisecond,
 		KeepalivePeriod: 8 * time.Millisecond,
 		Expires:         25 * time.Millisecond,
-		LockTime:        24 * time.Millisecond,
+		LockTime:        23 * time.Millisecond,
 		MaxLockTime:     24 * time.Millisecond,
 	}
 }
