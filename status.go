@@ -66,14 +66,17 @@ type PeerStatus struct {
 	// Refused says why packets from its address do not count. It is empty if no such packet
 	// has come lately. At most 8 addresses that are not listed appear without an id, while
 	// packets come from them that the keys of this node do not open.
-	Refused  string
-	Keys     []KeyID       // the peer's keys, the one that seals its packets first
-	Alive    bool          // it is heard in time, and hears this node
-	Fault    bool          // a clock fault lies between this node and the peer
-	Delay    time.Duration // proven delay bound of its last packet, or [event.UnknownDelay]
-	Fast     bool          // that packet was fast
-	LastFast time.Duration // since its last fast packet, or -1
-	Deaf     bool          // it is heard in time, and does not hear this node
+	Refused string
+	// Incompatible says that these packets count again only when the keys or the build of
+	// one of the two nodes change. Other reasons for Refused may pass.
+	Incompatible bool
+	Keys         []KeyID       // the peer's keys, the one that seals its packets first
+	Alive        bool          // it is heard in time, and hears this node
+	Fault        bool          // a clock fault lies between this node and the peer
+	Delay        time.Duration // proven delay bound of its last packet, or [event.UnknownDelay]
+	Fast         bool          // that packet was fast
+	LastFast     time.Duration // since its last fast packet, or -1
+	Deaf         bool          // it is heard in time, and does not hear this node
 	// FastPackets and SlowPackets count its packets since this node started.
 	FastPackets, SlowPackets uint64
 	// OffsetLow and OffsetHigh bound the offset of its hardware clock against this node's,
@@ -139,7 +142,7 @@ func (n *Node) Status() Status {
 
 // peerStatus returns the status of a peer, from the loop's knowledge of it.
 func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
-	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Keys: p.Keys,
+	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Incompatible: p.Incompatible, Keys: p.Keys,
 		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast, FastPackets: p.FastPackets, SlowPackets: p.SlowPackets,
 		OffsetLow: p.OffsetLow, OffsetHigh: p.OffsetHigh, OffsetKnown: p.OffsetKnown,
 		Leads: p.Leads, Candidate: p.Candidate, Late: p.Late, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}

@@ -946,6 +946,9 @@ type MemberInfo struct {
 	// InView It is a member of the view of this answer.
 	InView bool `json:"in_view"`
 
+	// Incompatible These packets count again only when the keys or the build of one of the two nodes change.
+	Incompatible *bool `json:"incompatible,omitempty"`
+
 	// LastFastNs How long ago its last fast packet came.
 	LastFastNs *int64 `json:"last_fast_ns"`
 

@@ -979,6 +979,8 @@ export interface components {
             mismatch?: string;
             /** @description The reason why packets that come from its listed address do not count. */
             refused?: string;
+            /** @description These packets count again only when the keys or the build of one of the two nodes change. */
+            incompatible?: boolean;
             /** @description The two hear each other in time. */
             alive: boolean;
             /** @description It is a member of the view of this answer. */

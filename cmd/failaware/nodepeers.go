@@ -116,19 +116,13 @@ func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
 // senders of such packets can choose them.
 const mostRefused = 64
 
-// lasting reports whether packets do not count for a reason that no event names, and that only
-// another key or build ends. Others come and go when nodes start, and when parts meet.
-func lasting(why string) bool {
-	return strings.Contains(why, "KeyFile") || strings.Contains(why, "version of the wire format")
-}
-
-// warnOfRefused warns about packets that do not count for a lasting reason, once for each
-// address and reason.
+// warnOfRefused warns about packets of incompatible nodes, which no event names, once for
+// each address and reason.
 func (r *nodeRun) warnOfRefused(s *failaware.Status, said map[string]string) {
 	for i := range s.Peers {
 		p := &s.Peers[i]
 		address := addressOf(p)
-		if !p.Alive && lasting(p.Refused) && p.Refused != said[address] && len(said) < mostRefused {
+		if !p.Alive && p.Incompatible && p.Refused != said[address] && len(said) < mostRefused {
 			said[address] = p.Refused
 			r.log.Warn("packets do not count", "address", address, "why", inFlags(p.Refused))
 		}

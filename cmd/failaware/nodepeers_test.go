@@ -50,21 +50,21 @@ func TestRefusedPacketsAreLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
 	said := map[string]string{}
-	listed := failaware.PeerStatus{ID: 2, Listed: "host:7001", Refused: "KeyFile 1", LastFast: -1, Delay: event.UnknownDelay}
-	stranger := failaware.PeerStatus{Addr: netip.MustParseAddrPort("192.0.2.8:7001"), Refused: "KeyFile 1"}
+	listed := failaware.PeerStatus{ID: 2, Listed: "host:7001", Refused: "key 1", Incompatible: true, LastFast: -1, Delay: event.UnknownDelay}
+	stranger := failaware.PeerStatus{Addr: netip.MustParseAddrPort("192.0.2.8:7001"), Refused: "key 1", Incompatible: true}
 	lines := func(warn func(*failaware.Status, map[string]string), peers ...failaware.PeerStatus) int {
 		log.Reset()
 		warn(&failaware.Status{Peers: peers, Alive: timed.SetOf(3)}, said)
 		return strings.Count(log.String(), "\n")
 	}
 	require.Equal(t, 2, lines(r.warnOf, listed, stranger))
-	require.Contains(t, log.String(), `packets do not count: address=192.0.2.8:7001 why="KeyFile 1"`)
+	require.Contains(t, log.String(), `packets do not count: address=192.0.2.8:7001 why="key 1"`)
 	require.Zero(t, lines(r.warnOfRefused, listed, stranger))
-	stranger.Refused = "they have come before"
+	stranger.Refused, stranger.Incompatible = "they have come before", false
 	require.Zero(t, lines(r.warnOfRefused, stranger), "not for long")
-	stranger.Refused = "they have another version of the wire format"
+	stranger.Refused, stranger.Incompatible = "they have another version", true
 	require.Equal(t, 1, lines(r.warnOfRefused, listed, stranger))
-	listed.Alive, listed.Refused = true, "KeyFile 2"
+	listed.Alive, listed.Refused = true, "key 2"
 	require.Zero(t, lines(r.warnOfRefused, listed, stranger))
 	for i := range 2 * mostRefused {
 		stranger.Addr = netip.AddrPortFrom(stranger.Addr.Addr(), uint16(i+1))

@@ -76,6 +76,8 @@ type MemberInfo struct {
 	Mismatch string `json:"mismatch,omitempty"`
 	// Refused says why packets from its listed address do not count.
 	Refused string `json:"refused,omitempty"`
+	// Incompatible says that they count again only when the keys or the build of a node change.
+	Incompatible bool `json:"incompatible,omitempty"`
 	Alive   bool   `json:"alive"`
 	InView  bool   `json:"in_view"`
 	// Leads says that this node supports it as its leader, up to date.

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,7 +122,9 @@ func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
 		refusedUnheard: func([]byte) {},
 	} {
 		d.turn([]udp.Packet{packet(change)}, l.cfg.Clock.Read())
-		require.Equal(t, why, d.status().Peers[0].Refused)
+		p := d.status().Peers[0]
+		require.Equal(t, why, p.Refused)
+		require.Equal(t, strings.HasPrefix(why, refusedVersion) || strings.HasPrefix(why, refusedSealed), p.Incompatible, why)
 	}
 	far := odd(t, l, good, netip.MustParseAddrPort("192.0.2.1:9"))
 	d.turn([]udp.Packet{far}, l.cfg.Clock.Read())
@@ -129,6 +132,10 @@ func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
 	c.advance(mismatchPeriod + 1)
 	step(l, c)
 	require.Empty(t, d.status().Peers[0].Refused)
+	for _, why := range []string{refusedVersion, refusedSealed, refusedUnsealed, refusedKey} {
+		d.routes.refuse(oddAddr, refusal{why: why, at: d.clock.now})
+		require.True(t, d.status().Peers[0].Incompatible, why)
+	}
 	d.routes.refuse(oddAddr, refusal{why: refusedOther, at: d.clock.now})
 	require.Equal(t, refusedOther, d.status().Peers[0].Refused)
 	d.routes.refuse(oddAddr, refusal{why: refusalOf(datagram.Delivered), at: d.clock.now})

@@ -70,6 +70,10 @@ func unopened(why string) bool {
 	return why == refusedKey || why == refusedSealed || why == refusedUnsealed
 }
 
+// incompatible reports whether packets count again only when the keys or the build of one of
+// the two nodes change. Other reasons come and go when nodes start, and when parts meet.
+func (x *refusal) incompatible() bool { return x.why == refusedVersion || unopened(x.why) }
+
 // noteUnopened notes that a packet from an address that is not listed could not be opened.
 func (r *routes) noteUnopened(from netip.AddrPort, x refusal) {
 	if r.unopened == nil {
@@ -106,17 +110,21 @@ func (r *routes) refuse(from netip.AddrPort, x refusal) {
 
 // refused returns why packets from the address of an entry do not count, or "" if none
 // has come lately.
-func (d *driver) refused(e *peers.Entry) string { return d.lately(d.routes.refusals, e.Addr) }
+func (d *driver) refused(e *peers.Entry) (why string, incompatible bool) {
+	return d.lately(d.routes.refusals, e.Addr)
+}
 
 // unopenedAt returns why packets from an address that is not listed cannot be opened, or ""
 // if none has come lately.
-func (d *driver) unopenedAt(from netip.AddrPort) string { return d.lately(d.routes.unopened, from) }
+func (d *driver) unopenedAt(from netip.AddrPort) (why string, incompatible bool) {
+	return d.lately(d.routes.unopened, from)
+}
 
-func (d *driver) lately(r refusals, from netip.AddrPort) string {
+func (d *driver) lately(r refusals, from netip.AddrPort) (why string, incompatible bool) {
 	if x, ok := r[from]; ok && d.clock.now.Sub(x.at) <= mismatchPeriod {
-		return x.text(d.opening.keys)
+		return x.text(d.opening.keys), x.incompatible()
 	}
-	return ""
+	return "", false
 }
 
 // sendsTo reports whether packets to a known peer go to an address.

@@ -41,13 +41,16 @@ type PeerStatus struct {
 	Problem string         // why it is unresolved
 	// Mismatch has the settings of packets that were dropped because of them; nil: none.
 	Mismatch *Settings
-	Refused  string       // why packets from its listed address do not count; empty: none has come lately
-	Keys     []seal.KeyID // by its latest packet, the one that seals first
-	Alive    bool
-	Fault    bool          // a clock fault lies between this node and the peer
-	Delay    time.Duration // proven delay bound of its last packet, or [datagram.Unknown]
-	Fast     bool          // that packet was fast
-	LastFast time.Duration // since its last fast packet, or -1
+	// Refused says why packets from its listed address do not count; empty: none has come
+	// lately. Incompatible says that only other keys or another build end that.
+	Refused      string
+	Incompatible bool
+	Keys         []seal.KeyID // by its latest packet, the one that seals first
+	Alive        bool
+	Fault        bool          // a clock fault lies between this node and the peer
+	Delay        time.Duration // proven delay bound of its last packet, or [datagram.Unknown]
+	Fast         bool          // that packet was fast
+	LastFast     time.Duration // since its last fast packet, or -1
 	// How many packets of its accepted incarnations were fast, and how many were not.
 	FastPackets, SlowPackets uint64
 	// Offset of its hardware clock against this node's lies within these, if
@@ -75,8 +78,10 @@ func (d *driver) status() *Status {
 	}
 	for _, e := range d.routes.strangers {
 		if e.Node() == timed.NoNode {
-			s.Peers = append(s.Peers, PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem, Refused: d.refused(e),
-				Mismatch: d.mismatches.at(e.Addr, d.clock.now), Delay: datagram.Unknown, LastFast: -1})
+			p := PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem,
+				Mismatch: d.mismatches.at(e.Addr, d.clock.now), Delay: datagram.Unknown, LastFast: -1}
+			p.Refused, p.Incompatible = d.refused(e)
+			s.Peers = append(s.Peers, p)
 		}
 	}
 	s.Peers = append(s.Peers, d.unlisted()...)
@@ -100,8 +105,8 @@ func (d *driver) unlisted() (list []PeerStatus) {
 	// slices.SortFunc takes 10 KB for this type.
 	sort.Slice(unopened, func(i, j int) bool { return unopened[i].Compare(unopened[j]) < 0 })
 	for _, from := range unopened {
-		if why := d.unopenedAt(from); why != "" && !d.routes.sendsTo(from) {
-			list = append(list, PeerStatus{Addr: from, Refused: why, Delay: datagram.Unknown, LastFast: -1})
+		if why, incompatible := d.unopenedAt(from); why != "" && !d.routes.sendsTo(from) {
+			list = append(list, PeerStatus{Addr: from, Refused: why, Incompatible: incompatible, Delay: datagram.Unknown, LastFast: -1})
 		}
 	}
 	return list
@@ -117,9 +122,9 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	if !p.Alive {
 		p.Mismatch = d.mismatches.of(id, t.Addr, d.clock.now)
 		if t.entry != nil {
-			p.Refused = d.refused(t.entry)
+			p.Refused, p.Incompatible = d.refused(t.entry)
 		} else {
-			p.Refused = d.unopenedAt(t.Addr)
+			p.Refused, p.Incompatible = d.unopenedAt(t.Addr)
 		}
 	}
 	if d.stack == nil {

@@ -62,6 +62,9 @@ func fewUnopened(t testing.TB) {
 	send(20)
 	peers := d.status().Peers
 	require.Len(t, peers, maxUnopened)
+	for i := range peers {
+		require.True(t, peers[i].Incompatible)
+	}
 	require.Equal(t, fmt.Sprintf("%s: KeyFile has %v here and %v there", refusedKey, ours.IDs(), theirs.IDs()), peers[0].Refused)
 	require.Equal(t, at(20), peers[0].Addr)
 	o.advance(mismatchPeriod + time.Second)
