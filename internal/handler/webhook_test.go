@@ -42,7 +42,7 @@ func TestWebhooksGetEventsInTheirOrder(t *testing.T) {
 	}
 	server := httptest.NewServer(answer)
 	defer server.Close()
-	spec, err := ParseWebhook("elected=" + strings.Replace(server.URL, "http://", "http://user:secret@", 1) + "/hook?token=secret")
+	spec, err := ParseWebhook("elected=" + strings.Replace(server.URL, "http://", "http://user:secret@", 1) + "/secret/hook?token=secret")
 	require.NoError(t, err)
 	var log strings.Builder
 	c := Config{Node: 1, Timeout: time.Minute, Close: time.Minute, Log: hclog.New(&hclog.LoggerOptions{Output: &log})}
@@ -54,6 +54,7 @@ func TestWebhooksGetEventsInTheirOrder(t *testing.T) {
 	require.Equal(t, []uint64{1, 2, 3, 4}, got, "none comes twice")
 	require.Equal(t, Counts{Handled: 2, Failed: 2}, s.Counts())
 	require.Contains(t, log.String(), "the webhook answers 500")
+	require.Contains(t, log.String(), "handler="+server.URL+"/...")
 	require.NotContains(t, log.String(), "secret")
 
 	server.Close()
