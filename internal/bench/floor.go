@@ -10,6 +10,7 @@ type floorOptions struct {
 	Members int
 	Size    int  // of messages, in bytes
 	All     bool // every member sends; otherwise the first one does
+	Rounds  bool // receivers answer each packet: see measureFloorRounds
 	// Packet is the size of the largest packet in bytes of UDP payload. Small
 	// messages share packets, large ones take several.
 	Packet int

@@ -39,6 +39,7 @@ type floorRun struct {
 	Number               uint32 // marks the packets of this run
 	Senders              timed.Set
 	Size, Packet         int           // in bytes
+	Rounds               bool          // each packet is answered
 	Rate                 float64       // messages per second of each sender; 0: as many as the window takes
 	Begin, Measured, End timed.Instant // counted is from Measured to End
 }
@@ -144,6 +145,8 @@ func (f *floorChild) takePart(cmd *command) error {
 	switch err := f.prepare(cmd); {
 	case err != nil:
 		return err
+	case cmd.Floor.Rounds:
+		return f.rounds()
 	case cmd.Floor.Rate > 0:
 		return f.exchange()
 	}

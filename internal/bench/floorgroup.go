@@ -17,7 +17,7 @@ func (o *floorOptions) measure(ctx context.Context, rate float64) (*floorRun, []
 	}
 	g := new(crowd)
 	defer g.stop()
-	run := &floorRun{Number: 1, Size: o.Size, Packet: o.Packet}
+	run := &floorRun{Number: 1, Size: o.Size, Packet: o.Packet, Rounds: o.Rounds}
 	for id := timed.NodeID(1); int(id) <= o.Members; id++ {
 		j := &job{Kind: floorJob, ID: id, Listen: "127.0.0.1:0", Floor: &floorSetup{Plain: o.Plain, Procs: o.Procs}}
 		if err := g.start(o.Launch, j); err != nil {

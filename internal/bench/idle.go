@@ -30,6 +30,10 @@ type IdleResult struct {
 	Nodes   []IdleNode `json:"nodes"`
 	Mean    IdleNode   `json:"mean"`
 	Worst   IdleNode   `json:"worst"` // of each column
+	// Rounds is how often the leader asks its followers in a second, and Floor the processor
+	// time of a request to each of them and its answer, as often, over the sockets alone.
+	Rounds float64 `json:"rounds_per_s"`
+	Floor  float64 `json:"floor_cpu_percent_of_a_core"` // mean of the processes
 }
 
 // IdleNode is the usage of one process.
@@ -46,8 +50,24 @@ type IdleNode struct {
 	Bytes    float64 `json:"allocated_bytes_per_s"`
 }
 
-// Idle lets a group run without work and measures its usage.
+// roundBytes is the size of the floor's requests and answers, about that of a node's.
+const roundBytes = 200
+
+// Idle lets a group run without work and measures its usage, and then that of the sockets
+// alone.
 func Idle(ctx context.Context, opt IdleOptions) (*IdleResult, error) {
+	r, err := measureIdle(ctx, &opt)
+	if err != nil {
+		return nil, err
+	}
+	r.Rounds = r.Worst.Sent / float64(opt.Nodes-1) // the leader sends most
+	opt.progress("sockets alone, for %v", opt.For)
+	floor := floorOptions{Members: opt.Nodes, Size: roundBytes, Packet: roundBytes, For: opt.For, Launch: opt.Launch}
+	r.Floor, err = measureFloorRounds(ctx, floor, r.Rounds)
+	return r, err
+}
+
+func measureIdle(ctx context.Context, opt *IdleOptions) (*IdleResult, error) {
 	r := &IdleResult{Head: opt.head(IdleKind)}
 	g, err := opt.startGroup(ctx, opt.Nodes, nil)
 	if err != nil {
@@ -151,5 +171,7 @@ func (r *IdleResult) Text(w io.Writer) error {
 	}
 	row("mean", &r.Mean)
 	row("worst", &r.Worst)
-	return r.text(w, fmt.Sprintf("%d nodes, a process each, timing %s, idle for %.1f s", len(r.Nodes), r.Preset, r.Seconds), rows)
+	return r.text(w, fmt.Sprintf("%d nodes, a process each, timing %s, idle for %.1f s", len(r.Nodes), r.Preset, r.Seconds), rows,
+		fmt.Sprintf("floor: sockets alone, with a request to each follower and its answer %.0f times a second: %.2f %% of a core per process; the nodes take %.1f floors",
+			r.Rounds, r.Floor, r.Mean.CPU/r.Floor))
 }

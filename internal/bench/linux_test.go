@@ -27,5 +27,7 @@ func TestIdle(t *testing.T) {
 		require.Positive(t, n.Sent)
 		require.Positive(t, n.Resident)
 	}
+	require.Positive(t, r.Rounds)
+	require.Positive(t, r.Floor)
 	readable(t, r)
 }
