@@ -17,12 +17,13 @@ import (
 
 // settings returns those that must be the same at all nodes of the group.
 func (c *Config) settings() wire.Settings {
-	s := wire.Settings{Group: c.Group, MaxPacket: c.MaxPacket, MaxDrift: c.Timing.MaxDrift, FastThreshold: c.Timing.FastThreshold}
+	s := wire.Settings{Group: c.Group, MaxPacket: uint32(c.MaxPacket), MaxDrift: c.Timing.MaxDrift, FastThreshold: c.Timing.FastThreshold}
 	if c.Quorum != nil {
 		s.System = c.Quorum.String()
 	}
 	if b := c.Broadcast; b != nil {
-		s.Broadcast, s.Window, s.MaxMessages, s.MaxPayload, s.RequireQuorum = true, b.Window, b.MaxMessages, b.MaxPayload, b.RequireQuorum
+		s.Broadcast, s.RequireQuorum = true, b.RequireQuorum
+		s.Window, s.MaxMessages, s.MaxPayload = uint32(b.Window), uint32(b.MaxMessages), uint32(b.MaxPayload)
 		if b.RequireQuorum && c.StateDir == "" {
 			s.System += wire.Fixed
 		}
@@ -86,6 +87,8 @@ func (d *differing) note(setting, here, there string) {
 	}
 }
 
+func decimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
 func (d *differing) noteTiming(here *timed.Timing, drift timed.Drift, fast time.Duration) {
 	d.note("MaxDrift", fmt.Sprintf("%d ppb", int64(here.MaxDrift)), fmt.Sprintf("%d ppb", int64(drift)))
 	d.note("FastThreshold", here.FastThreshold.String(), fast.String())
@@ -110,13 +113,13 @@ func (n *Node) differences(s *loop.Settings) event.Differences {
 		d.noteTiming(&n.cfg.Timing, s.MaxDrift, s.FastThreshold)
 	case there.Known():
 		d.note("Group", strconv.Quote(own.Group), strconv.Quote(there.Group))
-		d.note("MaxPacket", strconv.Itoa(own.MaxPacket), strconv.Itoa(there.MaxPacket))
+		d.note("MaxPacket", decimal(own.MaxPacket), decimal(there.MaxPacket))
 		d.noteTiming(&n.cfg.Timing, there.MaxDrift, there.FastThreshold)
 		d.note("Broadcast", onOff(own.Broadcast), onOff(there.Broadcast))
 		if own.Broadcast && there.Broadcast {
-			d.note("Broadcast.Window", strconv.Itoa(own.Window), strconv.Itoa(there.Window))
-			d.note("Broadcast.MaxMessages", strconv.Itoa(own.MaxMessages), strconv.Itoa(there.MaxMessages))
-			d.note("Broadcast.MaxPayload", strconv.Itoa(own.MaxPayload), strconv.Itoa(there.MaxPayload))
+			d.note("Broadcast.Window", decimal(own.Window), decimal(there.Window))
+			d.note("Broadcast.MaxMessages", decimal(own.MaxMessages), decimal(there.MaxMessages))
+			d.note("Broadcast.MaxPayload", decimal(own.MaxPayload), decimal(there.MaxPayload))
 			d.note("Broadcast.RequireQuorum", onOff(own.RequireQuorum), onOff(there.RequireQuorum))
 		}
 		if own.RequireQuorum && there.RequireQuorum {

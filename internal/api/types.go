@@ -78,8 +78,8 @@ type MemberInfo struct {
 	Refused string `json:"refused,omitempty"`
 	// Incompatible says that they count again only when the keys or the build of a node change.
 	Incompatible bool `json:"incompatible,omitempty"`
-	Alive   bool   `json:"alive"`
-	InView  bool   `json:"in_view"`
+	Alive        bool `json:"alive"`
+	InView       bool `json:"in_view"`
 	// Leads says that this node supports it as its leader, up to date.
 	Leads bool `json:"leads"`
 	// SaysLeads says that it claimed to lead in its last packet, which proves

@@ -21,7 +21,7 @@ func floodsAreRare(t testing.TB) {
 			period, answers := x.l.driver.cfg.Timing.KeepalivePeriod, 0
 			const lasts, every = 10 * time.Second, time.Millisecond
 			for range lasts / every {
-				x.settings.MaxPayload = r.IntN(3)
+				x.settings.MaxPayload = r.Uint32N(3)
 				if _, went := x.says(97+r.Uint64N(3), seed == 0 || r.IntN(1<<(2*seed)) == 0, at(70)); went > 0 {
 					answers++
 				}

@@ -14,15 +14,17 @@ import (
 // packet that has them has nothing else: they are for people, and no rule rests on them. It
 // goes to nodes whose packets show that their settings differ.
 type Settings struct {
-	Group                           string // never empty
-	MaxPacket                       int
-	MaxDrift                        timed.Drift
-	FastThreshold                   time.Duration
-	Broadcast                       bool // otherwise the next four are zero
-	Window, MaxMessages, MaxPayload int
-	RequireQuorum                   bool
-	Quorum                          leader.QuorumID
-	System                          string // the text of the quorum system, cut behind MaxSystem bytes
+	Group         string // never empty
+	MaxPacket     uint32
+	MaxDrift      timed.Drift
+	FastThreshold time.Duration
+	Broadcast     bool   // otherwise the next four are zero
+	Window        uint32 // in bytes, as MaxPacket and MaxPayload are
+	MaxMessages   uint32
+	MaxPayload    uint32
+	RequireQuorum bool
+	Quorum        leader.QuorumID
+	System        string // the text of the quorum system, cut behind MaxSystem bytes
 }
 
 // typeSettings is the type of the settings' frame, far from those that a version may add.
@@ -104,7 +106,7 @@ func (w *writer) settings(s *Settings) {
 
 func (r *reader) settings() *Settings {
 	r.array(settingsLen, settingsLen)
-	number := func() int { return int(r.uint(0, math.MaxUint32)) }
+	number := func() uint32 { return uint32(r.uint(0, math.MaxUint32)) }
 	s := &Settings{Group: string(r.bytes()), MaxPacket: number(), MaxDrift: timed.Drift(r.int(0, int64(timed.MaxDrift))), FastThreshold: r.duration(),
 		Broadcast: r.bool(), Window: number(), MaxMessages: number(), MaxPayload: number(), RequireQuorum: r.bool(),
 		Quorum: leader.QuorumID{Epoch: r.uint(0, math.MaxUint64), Digest: r.uint(0, math.MaxUint64)}, System: string(r.bytes())}

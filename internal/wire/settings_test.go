@@ -13,7 +13,7 @@ import (
 )
 
 func (g *golden) settings(i int) *Settings {
-	number := func() int { return int(g.uint(0, math.MaxUint32)) }
+	number := func() uint32 { return uint32(g.uint(0, math.MaxUint32)) }
 	return &Settings{Group: strings.Repeat("g", 1+i%maxGroup), MaxPacket: number(), MaxDrift: timed.Drift(g.uint(0, uint64(timed.MaxDrift))),
 		FastThreshold: g.duration(), Broadcast: g.bool(), Window: number(), MaxMessages: number(), MaxPayload: number(), RequireQuorum: g.bool(),
 		Quorum: leader.QuorumID{Epoch: g.uint(0, math.MaxUint64), Digest: g.uint(0, math.MaxUint64)}, System: strings.Repeat("s", i*MaxSystem/goldenEach)}
