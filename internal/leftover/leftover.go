@@ -25,15 +25,23 @@ func Differ(a, b any, except ...string) (names []string) {
 }
 
 // Apart returns the fields that two structs of any types both have and in which they differ,
-// except those named, and how many they share.
+// except those named, and how many they share. A number may have a sign in a and none in b.
 func Apart(a, b any, except ...string) (names []string, shared int) {
 	other := reflect.ValueOf(b).Elem()
 	each(a, except, func(name string, f reflect.Value) {
 		g := other.FieldByName(name)
-		if !g.IsValid() || g.Type() != f.Type() {
+		if !g.IsValid() {
 			return
 		}
-		if shared++; !reflect.DeepEqual(f.Interface(), open(g).Interface()) {
+		same := false
+		if f.CanInt() && g.CanUint() {
+			same = uint64(f.Int()) == g.Uint()
+		} else if f.Type() != g.Type() {
+			return
+		} else {
+			same = reflect.DeepEqual(f.Interface(), open(g).Interface())
+		}
+		if shared++; !same {
 			names = append(names, name)
 		}
 	})
