@@ -35,6 +35,15 @@ func (l *lease) begin(at *clocksync.Reading) {
 	}
 }
 
+// renew is begin for a lease whose time has begun. A renewal that was overtaken by a later one
+// has the earlier reading of the two, and takes nothing away from what that has promised.
+func (l *lease) renew(at *clocksync.Reading) {
+	before := *l
+	if l.begin(at); l.timeline == before.timeline {
+		l.end = max(l.end, before.end)
+	}
+}
+
 // Tells reports whether a reading says what time it is, so that a lease can begin.
 func Tells(at *clocksync.Reading) bool {
 	return !at.Timeline.None() && at.Deviation < clocksync.UnknownBound && at.Time > -maxTime && at.Time < maxTime && at.Deviation < time.Duration(maxTime)
@@ -142,7 +151,7 @@ func (s *State) renew(c *Command) Result {
 	if !found {
 		return s.result(NotFound, "")
 	}
-	l.begin(&c.At)
+	l.renew(&c.At)
 	s.note(l)
 	return s.result(Done, "")
 }

@@ -148,7 +148,11 @@ func (m *model) apply(c *Command) Status {
 	case Grant:
 		m.leases[c.Dot] = modelLease{ttl: c.TTL}.begin(c.At)
 	case Renew:
-		m.leases[c.Lease] = lease.begin(c.At)
+		again := lease.begin(c.At)
+		if again.timeline == lease.timeline {
+			again.end = max(again.end, lease.end)
+		}
+		m.leases[c.Lease] = again
 	case Revoke:
 		m.end(c.Lease, false)
 	}

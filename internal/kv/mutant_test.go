@@ -16,6 +16,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvEndless":            fullIsRefused,
 		"KvMarkless":           versionsOfPartsDiffer,
 		"KvLeaseEndsEarly":     leasesNeverEndEarly,
+		"KvLateRenewalCuts":    lateRenewals,
 		"KvOneTimeline":        leasesBeginAnew,
 		"KvPlaceUnchecked":     changesFollow,
 		"KvMergeForgets":       overwritingIsNoConflict,

@@ -239,6 +239,30 @@ func leasesNeverEndEarly(t testing.TB) {
 
 func TestLeasesNeverEndEarly(t *testing.T) { leasesNeverEndEarly(t) }
 
+// lateRenewals has a renewal overtake an earlier one, whose node was held up between its reading
+// of the clock and the order of its command.
+func lateRenewals(t testing.TB) {
+	const ttl = 10 * time.Second
+	w := newWorld(t, Linearizable)
+	w.now = at(line(1), time.Hour, 0)
+	id := w.do(Command{Op: Put, Key: "a", TTL: ttl}).Lease
+	for _, read := range []time.Duration{8 * time.Second, 2 * time.Second} {
+		w.now = at(line(1), time.Hour+read, 0)
+		require.Equal(t, Done, w.do(Command{Op: Renew, Lease: id}).Status)
+	}
+	for _, end := range []time.Duration{13 * time.Second, 18 * time.Second} {
+		w.now = at(line(1), time.Hour+end, 0)
+		require.False(t, w.s.Due(w.now))
+		w.do(Command{Op: Tick})
+		require.NotNil(t, w.s.Get("a"), "it was renewed %v before", end-8*time.Second)
+	}
+	w.now.Time++
+	w.do(Command{Op: Tick})
+	require.Nil(t, w.s.Get("a"))
+}
+
+func TestLateRenewalsTakeNothingAway(t *testing.T) { lateRenewals(t) }
+
 // leasesEndOneByOne has one lease end just before another.
 func leasesEndOneByOne(t testing.TB) {
 	w := newWorld(t, Linearizable)
