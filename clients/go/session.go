@@ -144,6 +144,7 @@ func (s *Session) write(ctx context.Context, send func(context.Context, *ClientW
 	s.next++
 	answer := new(KVWrite)
 	err := s.persist(ctx, answer, func(ctx context.Context, c *ClientWithResponses) (*http.Response, error) {
+		*answer = KVWrite{} // nothing of an earlier attempt
 		return send(ctx, c, number)
 	})
 	s.sent = false

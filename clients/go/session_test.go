@@ -12,7 +12,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,12 +25,22 @@ import (
 // fakeStore is the store of a node that answers with the codes that it is given, the last
 // one again and again. Code 0 is an answer that is lost.
 type fakeStore struct {
+	mu    sync.Mutex
 	codes []int
 	sent  []string
 }
 
+// attempts returns what was sent.
+func (f *fakeStore) attempts() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.sent)
+}
+
 func (f *fakeStore) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	v := q.URL.Query()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.sent = append(f.sent, v.Get("session")+" "+v.Get("number"))
 	code := f.codes[0]
 	if len(f.codes) > 1 {
@@ -78,6 +90,7 @@ func TestACommandIsSentUntilItsOutcomeIsKnown(t *testing.T) {
 		"refused":              {[]int{400}, 1, "code 400", false},
 		"no such path":         {[]int{404}, 1, "code 404", false},
 		"lost, then no path":   {[]int{0, 404}, 0, "unknown", false},
+		"no path, then done":   {[]int{0, 404, 200}, 3, "", false},
 		"sent before, no room": {[]int{503}, 0, "unknown", true},
 		"sent before, done":    {[]int{200}, 1, "", true},
 	} {
@@ -94,6 +107,7 @@ func TestACommandIsSentUntilItsOutcomeIsKnown(t *testing.T) {
 		if c.fails == "" {
 			require.NoError(t, err, what)
 			require.Equal(t, "7", *answer.Version, what)
+			require.Nil(t, answer.Error, "%s: it is of another attempt", what)
 		} else {
 			require.ErrorContains(t, err, c.fails, what)
 			require.Equal(t, c.fails == "unknown", errors.Is(err, ErrUnknownOutcome), what)
@@ -104,9 +118,9 @@ func TestACommandIsSentUntilItsOutcomeIsKnown(t *testing.T) {
 			require.Equal(t, c.codes[len(c.codes)-1] == http.StatusGone, e.Ended, what)
 		}
 		if c.sends > 0 {
-			require.Len(t, f.sent, c.sends, what)
+			require.Len(t, f.attempts(), c.sends, what)
 		}
-		for _, sent := range f.sent {
+		for _, sent := range f.attempts() {
 			require.Equal(t, "1/0000000000000007/o1 4", sent, what)
 		}
 		require.Equal(t, int64(5), s.next, "the number is used")

@@ -65,7 +65,10 @@ func (a *attempt) write(g *globals, cmd *cobra.Command, path string, query url.V
 		query.Set("number", a.number)
 		var answer api.KVWrite
 		leave := a.interruptible(cmd.ErrOrStderr())
-		err, known := persist(ctx, continued, func() error { return send(path, query, body, &answer) })
+		err, known := persist(ctx, continued, func() error {
+			answer = api.KVWrite{} // nothing of an earlier attempt
+			return send(path, query, body, &answer)
+		})
 		leave()
 		if !known {
 			return &cli.ExitError{Code: exitUnknown, Err: fmt.Errorf("%w; %s", err, a.advice())}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -122,6 +123,24 @@ func TestLostAnswers(t *testing.T) {
 	code, _, stderr = invoke("--addr", socket, "kv", "put", "colour", "blue", "--session", "1/0000000000000007/o1", "--number", "1", "--timeout", "1m")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, []string{put}, log())
+}
+
+// What the answer to the last attempt says is printed, and nothing of the answers before.
+func TestAnEarlierAnswerIsForgotten(t *testing.T) {
+	var attempts atomic.Int32
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/kv/put", func(w http.ResponseWriter, _ *http.Request) {
+		if attempts.Add(1) == 1 {
+			api.Fail(w, http.StatusGatewayTimeout, errors.New("the outcome is unknown"))
+			return
+		}
+		api.Answer(w, http.StatusOK, api.KVWrite{Status: "done", Version: "7"})
+	})
+	code, out, stderr := invoke("--addr", serveAt(t, mux), "kv", "put", "colour", "blue", "--session", "1/0000000000000007/o1", "--number", "1",
+		"--timeout", "1m", "-o", "json")
+	require.Equal(t, 0, code, stderr)
+	require.EqualValues(t, 2, attempts.Load())
+	require.NotContains(t, out, "error")
 }
 
 // A command is sent after its session is open. So its outcome is known if that of the session
