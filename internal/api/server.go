@@ -185,7 +185,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	mux.HandleFunc("/", noSuchPath)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if p := q.URL.Path; path.Clean(p) != p && path.Clean(p)+"/" != p {
+		if p := q.URL.Path; path.Clean(p) != p && path.Clean(p)+"/" != p || p == "//" {
 			noSuchPath(w, q) // the mux would redirect, in HTML
 			return
 		}

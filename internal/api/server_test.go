@@ -162,6 +162,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}{
 		{"GET", "/", "", 404, "no such path"},
 		{"GET", "/v1/nothing", "", 404, "/v1/nothing"},
+		{"GET", "//", "", 404, `no such path: "//"`},
 		{"GET", "//v1/leader", "", 404, `no such path: "//v1/leader"`},
 		{"POST", "/v1/./resign", "", 404, "no such path"},
 		{"GET", "/v1/nothing/../leader", "", 404, "no such path"},
