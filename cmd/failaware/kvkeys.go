@@ -20,7 +20,7 @@ import (
 )
 
 // localUsage is the help of the flag --local.
-const localUsage = "answer from the state of this node at once; others may be ahead of it"
+const localUsage = "answer from the state of this node at once; others may be ahead of it, or undo what it has"
 
 func newKVGetCommand(g *globals) *cobra.Command {
 	var local bool

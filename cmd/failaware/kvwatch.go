@@ -30,7 +30,7 @@ continues after the last item that it printed.
 The last %d changes are kept. When the state of the node is replaced, as when parts of the
 group meet, or the node does not know any more what follows the last item, "reset" is
 printed, and the present keys follow. "stale" says that this node may not hear of changes,
-and "fresh" that it does again.`, kv.MaxHistory),
+and that those which it prints may be undone by a reset; "fresh", that it hears of all again.`, kv.MaxHistory),
 		Example: "  failaware kv watch service/ --current -o ndjson",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if w.since != "" && w.since != "reset" {
