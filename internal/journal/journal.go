@@ -18,6 +18,9 @@ type Options struct {
 	Segment int64
 	// ID is the number of a new journal. Zero means a random one.
 	ID uint64
+	// Former, if not empty, is a file that was written after the journal was made: a disk
+	// without a journal has lost it.
+	Former string
 }
 
 // Journal is a list of records on a disk, and a snapshot that stands for the first of

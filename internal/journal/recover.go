@@ -31,7 +31,7 @@ func OpenOn(d Disk, o Options) (*Journal, error) {
 		return nil, err
 	}
 	if len(segments) == 0 {
-		return j, j.begin(o.ID)
+		return j, j.begin(o)
 	}
 	if err := j.openAll(segments); err != nil {
 		return nil, errors.Join(err, j.closeFiles())
@@ -70,12 +70,15 @@ func own(name string) bool {
 	return cut && (segment || snapshot)
 }
 
-// begin makes an empty journal with an id, which is a random one if it is 0.
-func (j *Journal) begin(id uint64) error {
-	if j.snapshot > 0 {
+// begin makes an empty journal, unless the disk has had another one.
+func (j *Journal) begin(o Options) error {
+	switch {
+	case j.snapshot > 0:
 		return j.missingLog(fmt.Sprintf("there is a snapshot of the first %d records and no log", j.snapshot))
+	case o.Former != "":
+		return j.missingLog(o.Former + " was written after it")
 	}
-	if j.id = id; id == 0 {
+	if j.id = o.ID; j.id == 0 {
 		var b [8]byte
 		_, _ = rand.Read(b[:]) // never fails
 		j.id = binary.BigEndian.Uint64(b[:])

@@ -42,6 +42,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepFullUnconfirmed":      unconfirmed,
 		"StorageOfAnyNode":         strangers,
 		"StorageChangesOwner":      strangers,
+		"StorageBeginsAnew":        lostLog,
 		"StreamForgetsRemains":     endsWhole,
 		"StreamKeepsWaiting":       endsWhole,
 		"StoreNotedLate":           notedFirst,

@@ -54,6 +54,35 @@ func TestAdviceAboutAnOwnerHelps(t *testing.T) {
 	}
 }
 
+// lostLog requires that a directory that has an owner, and has lost its only log, is refused and
+// stays as it is. Without its owner it is a new one.
+func lostLog(t testing.TB) {
+	dir := filepath.Join(t.TempDir(), "state")
+	log, owner := filepath.Join(dir, "log-0000000000000001"), filepath.Join(dir, ownerFile)
+	begin := func() error {
+		s, err := OpenStore(dir, Owner{Node: 1, Group: "plant"}, new(words))
+		if err == nil {
+			require.NoError(t, s.Close())
+		}
+		return err
+	}
+	require.NoError(t, begin())
+	require.NoError(t, begin())
+	require.NoError(t, os.Remove(log))
+	for range 2 {
+		err := begin()
+		require.ErrorIs(t, err, failaware.ErrDamaged)
+		for _, part := range []string{log, owner} {
+			require.ErrorContains(t, err, part)
+		}
+		require.NoFileExists(t, log)
+	}
+	require.NoError(t, os.Remove(owner))
+	require.NoError(t, begin())
+}
+
+func TestALostLogIsRefused(t *testing.T) { lostLog(t) }
+
 func TestAStorageHasOneOwner(t *testing.T) { strangers(t) }
 
 func TestADamagedOwnerIsRefused(t *testing.T) {

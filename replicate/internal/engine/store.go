@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -43,13 +44,18 @@ func OpenStore(dir string, o Owner, app Application) (*Store, error) {
 		return nil, err
 	}
 	// Both come before the journal mends anything.
-	if _, err := checkOwner(dir, o); err != nil {
+	owned, err := checkOwner(dir, o)
+	if err != nil {
 		return nil, classify(err)
 	}
 	if err := checkRefused(dir); err != nil {
 		return nil, classify(err)
 	}
-	j, err := journal.Open(dir, journal.Options{})
+	var options journal.Options
+	if owned {
+		options.Former = filepath.Join(dir, ownerFile)
+	}
+	j, err := journal.Open(dir, options)
 	if errors.Is(err, durable.ErrLocked) {
 		return nil, fmt.Errorf("replicate: Storage: %w: %v already runs with %s", failaware.ErrInUse, o, dir)
 	}
