@@ -136,9 +136,14 @@ func persist(ctx context.Context, sent bool, send func() error) (err error, know
 		}
 		e, answered := errors.AsType[*api.StatusError](err)
 		gone := answered && e.Code == http.StatusGone // for good
+		// This attempt was not taken. That another command has its number says more: this one
+		// never had it.
+		refused := code == exitUnavailable || code == cli.ExitWrong && !(answered && e.Code == http.StatusUnprocessableEntity)
 		switch {
-		case gone, code != exitUnknown && code != exitUnavailable, code == exitUnavailable && !sent:
+		case gone, code != exitUnknown && !refused, refused && !sent:
 			return err, true
+		case code == cli.ExitWrong: // nor would another one be
+			return err, false
 		case code == exitUnknown:
 			sent = true
 		}

@@ -28,6 +28,8 @@ var (
 	miss     = &api.StatusError{Code: http.StatusConflict}
 	broken   = &api.StatusError{Code: http.StatusBadGateway}
 	expired  = &api.StatusError{Code: http.StatusGone}
+	noStore  = &api.StatusError{Code: http.StatusNotImplemented}
+	reused   = &api.StatusError{Code: http.StatusUnprocessableEntity}
 )
 
 // persists is the rule of attempts: a command is sent again while its outcome is unknown,
@@ -52,6 +54,10 @@ func persists(t testing.TB) {
 		"a broken way, then done":  {false, []error{broken, nil}, true, 2},
 		"a broken way":             {false, []error{broken}, false, 0},
 		"lost, then expired":       {false, []error{lost, expired}, true, 2},
+		"no store":                 {false, []error{noStore}, true, 1},
+		"lost, then no store":      {false, []error{lost, noStore}, false, 2},
+		"sent before, no store":    {true, []error{noStore}, false, 1},
+		"sent before, and reused":  {true, []error{reused}, true, 1},
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		sends := 0
