@@ -134,6 +134,7 @@ func readings(t *testing.T) (wrong string) {
 
 		r.setAhead(5)
 		late = r.begin(t.Context())
+		synctest.Wait() // it has seen how much is acknowledged
 		for range 6 {
 			r.say(t, "more", strict)
 			time.Sleep(time.Second)
