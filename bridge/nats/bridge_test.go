@@ -310,10 +310,10 @@ func TestABridgeWaitsForAServerThatStarts(t *testing.T) {
 
 func TestBadOptionsAreNamed(t *testing.T) {
 	for want, o := range map[string]options{
-		`-what: "news" is none of views, leader, messages`: {what: "views,news"},
-		"-node: an address with http needs -token-file":    {what: "views", node: "http://127.0.0.1:1"},
-		"-token-file: open /nonexistent":                   {what: "views", node: "http://127.0.0.1:1", token: "/nonexistent"},
-		"-nats nats://127.0.0.1:1: nats: no servers":       {what: "views", node: "/nonexistent", server: "nats://127.0.0.1:1"},
+		`-what: "news" is none of views, leader, messages`:                                {what: "views,news"},
+		"-node and -token-file: failaware: the URL of a node needs the file of its token": {what: "views", node: "http://127.0.0.1:1"},
+		"-node and -token-file: failaware: the node's token: open /nonexistent":           {what: "views", node: "http://127.0.0.1:1", token: "/nonexistent"},
+		"-nats nats://127.0.0.1:1: nats: no servers":                                      {what: "views", node: "/nonexistent", server: "nats://127.0.0.1:1"},
 	} {
 		require.ErrorContains(t, o.main(t.Context()), want)
 	}
@@ -359,20 +359,5 @@ func TestOptionsOfNATS(t *testing.T) {
 	_, err = apply(options{creds: "/nonexistent/creds", natsCA: "/nonexistent/ca", natsCert: "/nonexistent/cert", natsKey: "/nonexistent/key"})
 	for _, file := range []string{"creds", "ca", "cert"} {
 		require.ErrorContains(t, err, "/nonexistent/"+file+":")
-	}
-}
-
-// The node is a socket, or an address with the token in a file, which may end with a newline.
-func TestTheNodeThatIsNamed(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "token")
-	require.NoError(t, os.WriteFile(file, []byte("abc\n"), 0o600))
-	for node, want := range map[string]client.Target{
-		"/run/f.sock":        client.Unix("/run/f.sock"),
-		"unix:/run/f.sock":   client.Unix("/run/f.sock"),
-		"http://127.0.0.1:1": client.URL("http://127.0.0.1:1", "abc", nil),
-	} {
-		got, err := (&options{node: node, token: file}).target()
-		require.NoError(t, err)
-		require.Equal(t, want, got)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -57,9 +56,9 @@ func (o *options) main(ctx context.Context) error {
 			return fmt.Errorf("-what: %q is none of %s", w, strings.Join(parts, ", "))
 		}
 	}
-	target, err := o.target()
+	target, err := client.At(o.node, o.token)
 	if err != nil {
-		return err
+		return fmt.Errorf("-node and -token-file: %w", err)
 	}
 	node, err := client.New(target)
 	if err != nil {
@@ -78,21 +77,6 @@ func (o *options) main(ctx context.Context) error {
 	err = b.run(ctx)
 	b.log.Info("ended", "published", b.published.Load(), "known", b.known.Load(), "too_large", b.tooLarge.Load())
 	return err
-}
-
-// target returns the node.
-func (o *options) target() (client.Target, error) {
-	if !strings.Contains(o.node, "://") {
-		return client.Unix(strings.TrimPrefix(o.node, "unix:")), nil
-	}
-	if o.token == "" {
-		return client.Target{}, errors.New("-node: an address with http needs -token-file")
-	}
-	b, err := os.ReadFile(o.token)
-	if err != nil {
-		return client.Target{}, fmt.Errorf("-token-file: %w", err)
-	}
-	return client.URL(o.node, strings.TrimSpace(string(b)), nil), nil
 }
 
 // natsOptions has the bridge connect again for ever.

@@ -209,11 +209,11 @@ func TestAShareOfTheMessages(t *testing.T) {
 
 func TestBadOptionsAreNamed(t *testing.T) {
 	for want, o := range map[string]options{
-		"-share: 2 is not above 0 and up to 1":               {share: 2},
-		"-node: an address with http needs -token-file":      {share: 1, node: "http://127.0.0.1:1"},
-		"-token-file: open /nonexistent":                     {share: 1, node: "http://127.0.0.1:1", token: "/nonexistent"},
-		`-otlp: "localhost" begins neither with http://`:     {share: 1, node: "/nonexistent", collector: "localhost"},
-		"the node: Get \"http://node/v1/status\": dial unix": {share: 1, node: "/nonexistent", collector: "http://127.0.0.1:1"},
+		"-share: 2 is not above 0 and up to 1":                                            {share: 2},
+		"-node and -token-file: failaware: the URL of a node needs the file of its token": {share: 1, node: "http://127.0.0.1:1"},
+		"-node and -token-file: failaware: the node's token: open /nonexistent":           {share: 1, node: "http://127.0.0.1:1", token: "/nonexistent"},
+		`-otlp: "localhost" begins neither with http://`:                                  {share: 1, node: "/nonexistent", collector: "localhost"},
+		"the node: Get \"http://node/v1/status\": dial unix":                              {share: 1, node: "/nonexistent", collector: "http://127.0.0.1:1"},
 	} {
 		require.ErrorContains(t, o.main(context.Background()), want)
 	}
@@ -236,19 +236,4 @@ func TestARefusalIsSaidOnce(t *testing.T) {
 	var log bytes.Buffer
 	(&bridge{node: c, log: slog.New(slog.NewTextHandler(&log, nil))}).run(ctx)
 	require.Equal(t, 1, strings.Count(log.String(), "broadcast is off"), log.String())
-}
-
-// The node is a socket, or an address with the token in a file, which may end with a newline.
-func TestTheNodeThatIsNamed(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "token")
-	require.NoError(t, os.WriteFile(file, []byte("abc\n"), 0o600))
-	for node, want := range map[string]client.Target{
-		"/run/f.sock":        client.Unix("/run/f.sock"),
-		"unix:/run/f.sock":   client.Unix("/run/f.sock"),
-		"http://127.0.0.1:1": client.URL("http://127.0.0.1:1", "abc", nil),
-	} {
-		got, err := (&options{node: node, token: file}).target()
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
 }

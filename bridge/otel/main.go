@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -50,9 +49,9 @@ func (o *options) main(ctx context.Context) error {
 	case !(o.share > 0 && o.share <= 1):
 		return fmt.Errorf("-share: %v is not above 0 and up to 1", o.share)
 	}
-	target, err := o.target()
+	target, err := client.At(o.node, o.token)
 	if err != nil {
-		return err
+		return fmt.Errorf("-node and -token-file: %w", err)
 	}
 	node, err := client.New(target)
 	if err != nil {
@@ -81,19 +80,4 @@ func (o *options) main(ctx context.Context) error {
 	defer cancel()
 	b.log.Info("ended", "messages", b.told.Load())
 	return provider.Shutdown(ending)
-}
-
-// target returns the node.
-func (o *options) target() (client.Target, error) {
-	if !strings.Contains(o.node, "://") {
-		return client.Unix(strings.TrimPrefix(o.node, "unix:")), nil
-	}
-	if o.token == "" {
-		return client.Target{}, errors.New("-node: an address with http needs -token-file")
-	}
-	b, err := os.ReadFile(o.token)
-	if err != nil {
-		return client.Target{}, fmt.Errorf("-token-file: %w", err)
-	}
-	return client.URL(o.node, strings.TrimSpace(string(b)), nil), nil
 }

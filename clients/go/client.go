@@ -14,8 +14,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 )
@@ -36,6 +38,23 @@ func Unix(path string) Target { return Target{url: "http://node", socket: path} 
 // nil.
 func URL(url, token string, secure *tls.Config) Target {
 	return Target{url: strings.TrimSuffix(url, "/"), token: token, secure: secure}
+}
+
+// At returns the node at an address as programs take it from a flag: the path of a unix
+// socket, also after unix:, or a URL as for [URL]. For a URL the token is the content of
+// tokenFile; a newline may follow it.
+func At(address, tokenFile string) (Target, error) {
+	if !strings.Contains(address, "://") {
+		return Unix(strings.TrimPrefix(address, "unix:")), nil
+	}
+	if tokenFile == "" {
+		return Target{}, errors.New("failaware: the URL of a node needs the file of its token")
+	}
+	token, err := os.ReadFile(tokenFile)
+	if err != nil {
+		return Target{}, fmt.Errorf("failaware: the node's token: %w", err)
+	}
+	return URL(address, strings.TrimSpace(string(token)), nil), nil
 }
 
 // New returns a client. Its methods can be called by many goroutines at a time, and end

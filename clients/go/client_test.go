@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -165,4 +166,23 @@ func TestTheClientIsUpToDate(t *testing.T) {
 	got, err := os.ReadFile("generated.go")
 	require.NoError(t, err)
 	require.True(t, string(want) == string(got), "run go generate in clients/go")
+}
+
+// The node is a socket, or an address with the token in a file, which may end with a newline.
+func TestAddresses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte("abc\n"), 0o600))
+	for node, want := range map[string]Target{
+		"/run/f.sock":        Unix("/run/f.sock"),
+		"unix:/run/f.sock":   Unix("/run/f.sock"),
+		"http://127.0.0.1:1": URL("http://127.0.0.1:1", "abc", nil),
+	} {
+		got, err := At(node, file)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err := At("http://127.0.0.1:1", "")
+	require.Error(t, err)
+	_, err = At("http://127.0.0.1:1", file+"2")
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }
