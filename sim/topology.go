@@ -2,11 +2,11 @@ package sim
 
 import (
 	"fmt"
-	"math/bits"
 	"time"
 
 	"github.com/failaware/failaware/internal/random"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim/internal/clique"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -36,7 +36,7 @@ func RunTopology(seed uint64, opt Options) (Result, error) {
 	opt.Calm = true
 	w := newWorld(seed, opt)
 	g := w.drawGraph()
-	t := &Topology{Cover: g.cliqueCover()}
+	t := &Topology{Cover: clique.Cover(g)}
 	for i := range g {
 		for j := i + 1; j < len(g); j++ {
 			if g[i]>>j&1 == 1 {
@@ -54,7 +54,7 @@ func RunTopology(seed uint64, opt Options) (Result, error) {
 type graph []uint32
 
 // MaxTopology is the largest world for which a minimum clique cover is computed.
-const MaxTopology = 14
+const MaxTopology = clique.MaxNodes
 
 func (w *World) drawGraph() graph {
 	s := random.New(w.seed, random.Topology)
@@ -76,30 +76,6 @@ func (w *World) drawGraph() graph {
 		}
 	}
 	return g
-}
-
-// cliqueCover returns the size of a minimum clique cover, by dynamic programming
-// over the sets of nodes.
-func (g graph) cliqueCover() int {
-	n := len(g)
-	clique := make([]bool, 1<<n)
-	clique[0] = true
-	for s := 1; s < 1<<n; s++ {
-		i := bits.TrailingZeros(uint(s))
-		rest := s &^ (1 << i)
-		clique[s] = clique[rest] && int(g[i])&rest == rest
-	}
-	best := make([]int, 1<<n)
-	for s := 1; s < 1<<n; s++ {
-		low := s & -s
-		best[s] = n + 1
-		for sub := s; sub > 0; sub = (sub - 1) & s {
-			if sub&low != 0 && clique[sub] && best[s&^sub]+1 < best[s] {
-				best[s] = best[s&^sub] + 1
-			}
-		}
-	}
-	return best[1<<n-1]
 }
 
 // holdStill runs the world, and checks it after every event.

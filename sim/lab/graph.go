@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/failaware/failaware/sim"
+	"github.com/failaware/failaware/sim/internal/clique"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -153,36 +154,23 @@ func (g *graph) cliques() (out []mask) {
 	return out
 }
 
-// MaxCover is the largest world for which a minimum clique cover is computed.
-const MaxCover = 14
-
-// cover returns the size of a minimum clique cover of the running processes, by
-// dynamic programming over their sets; 0 if there are too many.
+// cover returns the size of a minimum clique cover of the running processes; 0 if there
+// are too many.
 func (g *graph) cover() int {
+	if g.up.len() > clique.MaxNodes {
+		return 0
+	}
 	var ids []timed.NodeID
 	for id := g.up.next(0); id != 0; id = g.up.next(id) {
 		ids = append(ids, id)
 	}
-	n := len(ids)
-	if n > MaxCover {
-		return 0
-	}
-	clique := make([]bool, 1<<n)
-	best := make([]int, 1<<n)
-	clique[0] = true
-	for s := 1; s < 1<<n; s++ {
-		i := bits.TrailingZeros(uint(s))
-		rest := s &^ (1 << i)
-		clique[s] = clique[rest]
-		for j := i + 1; j < n && clique[s]; j++ {
-			clique[s] = rest>>j&1 == 0 || g.joined(ids[i], ids[j])
-		}
-		best[s] = n + 1
-		for sub := s; sub > 0; sub = (sub - 1) & s {
-			if sub>>i&1 == 1 && clique[sub] {
-				best[s] = min(best[s], best[s&^sub]+1)
+	rows := make([]uint32, len(ids))
+	for i, p := range ids {
+		for j, q := range ids {
+			if g.joined(p, q) {
+				rows[i] |= 1 << j
 			}
 		}
 	}
-	return best[1<<n-1]
+	return clique.Cover(rows)
 }

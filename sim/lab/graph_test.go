@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/failaware/failaware/sim/internal/clique"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -79,7 +80,7 @@ func TestCoverIsTheSmallest(t *testing.T) {
 		require.Equal(t, g.cheapest(g.up), g.cover())
 	})
 	var wide graph
-	wide.up = 1<<(MaxCover+1) - 1
+	wide.up = 1<<(clique.MaxNodes+1) - 1
 	require.Zero(t, wide.cover(), "too many")
 }
 
