@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim/fault"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -232,12 +233,12 @@ func wordOfAFormerLeader(seed uint64, opt Options) error {
 	if q := w.led(); q == nil || q == p || q == m {
 		return w.outcome("the lead did not go from node %d to another than node %d", p.proc.ID, m.proc.ID)
 	}
-	before := w.check.Stale
+	before := w.check.Counts.Situations[situation.ViewStale]
 	l.cut = true
 	if !w.runUntil(w.now + int64(2*t.KeepalivePeriod+t.Expires/2)) {
 		return w.failed
 	}
-	if w.check.Stale != before {
+	if w.check.Counts.Situations[situation.ViewStale] != before {
 		return w.outcome("late words of node %d made views stale", p.proc.ID)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
+	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -27,7 +28,7 @@ func mergeKeepsWinner(seed uint64, opt Options) error {
 	if !w.runUntil(w.now + still) {
 		return w.failed
 	}
-	before := w.check.Expired
+	before := w.check.Counts.Situations[situation.LeaseExpired]
 	w.endFaults()
 	// The losing leader's word that it gives up is lost, so that its votes stay
 	// bound until its view's lease has run out.
@@ -39,7 +40,7 @@ func mergeKeepsWinner(seed uint64, opt Options) error {
 	if !w.runUntil(w.now + int64(w.bounds.View)) {
 		return w.failed
 	}
-	if w.check.Expired != before {
+	if w.check.Counts.Situations[situation.LeaseExpired] != before {
 		return fmt.Errorf("seed %d: a leader lost its lease while two partitions merged", seed)
 	}
 	return nil
@@ -65,7 +66,7 @@ func oneLostPacket(seed uint64, opt Options) error {
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
 		return w.failed
 	}
-	before := w.check.Stale
+	before := w.check.Counts.Situations[situation.ViewStale]
 	for range 40 {
 		from, to := w.anyNode(), w.anyNode()
 		w.links[from.proc.Index][to.proc.Index].dropNext = wire.FrameReply
@@ -74,7 +75,7 @@ func oneLostPacket(seed uint64, opt Options) error {
 		}
 		w.links[from.proc.Index][to.proc.Index].dropNext = 0
 	}
-	if n := w.check.Stale - before; n != 0 {
+	if n := w.check.Counts.Situations[situation.ViewStale] - before; n != 0 {
 		return fmt.Errorf("seed %d: 40 lost replies made views stale %d times", seed, n)
 	}
 	return nil
@@ -100,11 +101,11 @@ func lateFromTheDead(seed uint64, opt Options) error {
 	if !w.runUntil(w.now + still + still/2) {
 		return w.failed
 	}
-	before := w.check.Stale
+	before := w.check.Counts.Situations[situation.ViewStale]
 	if !w.runUntil(w.now + 3*still) {
 		return w.failed
 	}
-	if w.check.Stale != before {
+	if w.check.Counts.Situations[situation.ViewStale] != before {
 		return fmt.Errorf("seed %d: a late packet of a dead incarnation of node %d made views stale", seed, dead.proc.ID)
 	}
 	return nil
@@ -147,7 +148,7 @@ func restartedFollower(seed uint64, opt Options) error {
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
 		return w.failed
 	}
-	before := w.check.Expired
+	before := w.check.Counts.Situations[situation.LeaseExpired]
 	for _, n := range w.nodes {
 		if !w.check.Leads(n.proc.Index) {
 			w.crash(n)
@@ -159,7 +160,7 @@ func restartedFollower(seed uint64, opt Options) error {
 	if !w.runUntil(w.now + int64(w.bounds.View+w.bounds.Rejoin)) {
 		return w.failed
 	}
-	if w.check.Expired != before {
+	if w.check.Counts.Situations[situation.LeaseExpired] != before {
 		return fmt.Errorf("seed %d: the restart of a follower cost the leader its lease", seed)
 	}
 	return nil

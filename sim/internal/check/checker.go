@@ -69,8 +69,6 @@ type Checker struct {
 	clockErrors []clockError // of each process
 
 	LeadChanges uint64 // how often a lead began or ended
-	Expired     uint64 // how often a lease ran out before it was renewed
-	Stale       uint64 // how often a view became stale
 
 	// Faults, if set, is called with all events, and no check fails. It lets tests see the
 	// evidence of broken clocks.

@@ -73,7 +73,6 @@ func (c *Checker) leaseEvent(n *Process, e *stack.Event) {
 	c.checkAlternates(n, &cl.toldFresh, e.Kind == stack.EventViewFresh)
 	switch {
 	case e.Kind == stack.EventViewStale:
-		c.Stale++
 		cl.staleView = e.View.ID
 		c.Sometimes(situation.ViewStale)
 		c.Live.changed()
@@ -118,7 +117,6 @@ func (c *Checker) clockEvent(n *Process, e *stack.Event) {
 func (c *Checker) leadLost(n *Process, why leader.Reason) {
 	switch why {
 	case leader.LeaseExpired:
-		c.Expired++
 		c.Sometimes(situation.LeaseExpired)
 		if c.Claims[n.Index].proposal != nil {
 			c.Sometimes(situation.LeaseExpiredProposing)
