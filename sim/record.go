@@ -71,8 +71,7 @@ type RecordedBar struct {
 type RecordedMark struct {
 	Node  timed.NodeID // 0: to the world
 	At    time.Duration
-	Fault bool // a fault
-	App   bool // a mark of the application; if neither is set, an event of the node
+	Fault bool // a fault, otherwise an event of the node
 	Label string
 }
 
@@ -154,13 +153,6 @@ func (w *World) recordEvent(n *Node, e *stack.Event) {
 func (r *Recording) mark(m RecordedMark) {
 	if !r.full() {
 		r.Marks = append(r.Marks, m)
-	}
-}
-
-// Mark adds a mark of the application to the recording, if there is one.
-func (n *Node) Mark(label string) {
-	if n.w.record != nil {
-		n.w.record.mark(RecordedMark{Node: n.proc.ID, At: n.w.Time(), App: true, Label: label})
 	}
 }
 

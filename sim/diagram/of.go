@@ -102,11 +102,8 @@ func (r *Run) marksOf(rec *sim.Recording) (before []string) {
 			continue
 		}
 		out := Mark{Node: laneOf(m.Node), At: m.At, Kind: Event, Label: m.Label}
-		switch {
-		case m.Fault:
+		if m.Fault {
 			out.Kind = Fault
-		case m.App:
-			out.Kind = App
 		}
 		r.Marks = append(r.Marks, out)
 	}

@@ -34,8 +34,7 @@ func TestOfARecording(t *testing.T) {
 		Marks: []sim.RecordedMark{
 			{At: 40 * ms, Fault: true, Label: "loss 5%"},
 			{Node: 3, At: 130 * ms, Fault: true, Label: "suspend 3"},
-			{Node: 2, At: 140 * ms, Label: "blames its own clock"},
-			{Node: 1, At: 150 * ms, App: true, Label: "delivered"}}}
+			{Node: 2, At: 140 * ms, Label: "blames its own clock"}}}
 	r := Of(rec, &sim.Violation{Check: "M4", Node: 2, At: 200*ms + 1, Detail: "views overlap"})
 	require.Equal(t, []string{"node 1", "node 2", "node 3"}, r.Nodes)
 	require.Equal(t, "under way at 100ms: loss 5% since 40ms", r.Subtitle)
@@ -53,7 +52,6 @@ func TestOfARecording(t *testing.T) {
 	require.Equal(t, []Mark{
 		{Node: 2, At: 130 * ms, Kind: Fault, Label: "suspend 3"},
 		{Node: 1, At: 140 * ms, Kind: Event, Label: "blames its own clock"},
-		{Node: 0, At: 150 * ms, Kind: App, Label: "delivered"},
 		{Node: 1, At: 200*ms + 1, Kind: Violation, Label: "M4: views overlap"}}, r.Marks)
 	require.Equal(t, 200*ms+1, r.To)
 	require.NoError(t, Render(new(bytes.Buffer), r, Options{}))
