@@ -87,19 +87,37 @@ func cutReport(r *Report, bytes int) []*Report {
 	return c.done(func(t *Report) *Piece { return &t.Piece })
 }
 
-// cutPlan does the same with a plan. A group may continue in the next piece.
+// continueGroup returns the last group of a plan if g continues it. Otherwise it adds a
+// group that g begins.
+func (p *Plan) continueGroup(g *Group) (to *Group, continued bool) {
+	n := len(p.Groups)
+	if continued = n > 0 && p.Groups[n-1].Previous == g.Previous; !continued {
+		p.Groups = append(p.Groups, Group{Previous: g.Previous, End: g.End, Source: g.Source})
+	}
+	return &p.Groups[len(p.Groups)-1], continued
+}
+
+// continueBranch returns the last branch of the terms if b continues it. Otherwise it adds
+// a branch that b begins.
+func (m *Commit) continueBranch(b *Branch) (to *Branch, continued bool) {
+	n := len(m.Branches)
+	if continued = n > 0 && m.Branches[n-1].Previous == b.Previous; !continued {
+		m.Branches = append(m.Branches, Branch{Previous: b.Previous, End: b.End, Stable: b.Stable})
+	}
+	return &m.Branches[len(m.Branches)-1], continued
+}
+
+// cutPlan returns the pieces of a plan. A group may continue in the next piece.
 func cutPlan(p *Plan, bytes int) []*Plan {
 	c := cut(bytes-planWeight, func() Plan { return Plan{Proposal: p.Proposal} })
 	for i := range p.Groups {
 		g := &p.Groups[i]
 		at := func(weight int) *Group {
-			t := c.room(groupWeight + weight)
-			if n := len(t.Groups); n > 0 && t.Groups[n-1].Previous == g.Previous {
+			to, continued := c.room(groupWeight + weight).continueGroup(g)
+			if continued {
 				c.left += groupWeight
-			} else {
-				t.Groups = append(t.Groups, Group{Previous: g.Previous, End: g.End, Source: g.Source})
 			}
-			return &t.Groups[len(t.Groups)-1]
+			return to
 		}
 		at(0)
 		for _, l := range g.Lack {
@@ -114,19 +132,18 @@ func cutPlan(p *Plan, bytes int) []*Plan {
 	return c.done(func(t *Plan) *Piece { return &t.Piece })
 }
 
-// cutCommit does the same with the terms of a view.
+// cutCommit returns the pieces of the terms of a view. A branch may continue in the next
+// piece.
 func cutCommit(m *Commit, bytes int) []*Commit {
 	c := cut(bytes-commitWeight, func() Commit { return Commit{Proposal: m.Proposal} })
 	for i := range m.Branches {
 		b := &m.Branches[i]
 		at := func(weight int) *Branch {
-			t := c.room(branchWeight + weight)
-			if n := len(t.Branches); n > 0 && t.Branches[n-1].Previous == b.Previous {
+			to, continued := c.room(branchWeight + weight).continueBranch(b)
+			if continued {
 				c.left += branchWeight
-			} else {
-				t.Branches = append(t.Branches, Branch{Previous: b.Previous, End: b.End, Stable: b.Stable})
 			}
-			return &t.Branches[len(t.Branches)-1]
+			return to
 		}
 		at(0)
 		for _, a := range b.Acks {
@@ -178,10 +195,7 @@ func joinPlan(pieces []*Plan) *Plan {
 		p.Proposal = t.Proposal
 		for i := range t.Groups {
 			g := &t.Groups[i]
-			if n := len(p.Groups); n == 0 || p.Groups[n-1].Previous != g.Previous {
-				p.Groups = append(p.Groups, Group{Previous: g.Previous, End: g.End, Source: g.Source})
-			}
-			to := &p.Groups[len(p.Groups)-1]
+			to, _ := p.continueGroup(g)
 			to.Lack, to.Fill = append(to.Lack, g.Lack...), append(to.Fill, g.Fill...)
 		}
 	}
@@ -195,10 +209,7 @@ func joinCommit(pieces []*Commit) *Commit {
 		c.Proposal = t.Proposal
 		for i := range t.Branches {
 			b := &t.Branches[i]
-			if n := len(c.Branches); n == 0 || c.Branches[n-1].Previous != b.Previous {
-				c.Branches = append(c.Branches, Branch{Previous: b.Previous, End: b.End, Stable: b.Stable})
-			}
-			to := &c.Branches[len(c.Branches)-1]
+			to, _ := c.continueBranch(b)
 			to.Acks = append(to.Acks, b.Acks...)
 		}
 		c.Ordered, c.Unordered = append(c.Ordered, t.Ordered...), append(c.Unordered, t.Unordered...)
