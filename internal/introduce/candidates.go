@@ -21,8 +21,7 @@ const (
 // long partition, when the members of the other part are forgotten, it leads back to them.
 type candidate struct {
 	addr netip.AddrPort
-	at   timed.Instant // of the next greeting
-	wait time.Duration // before the one after it
+	backoff
 }
 
 // HandleCandidates takes the addresses at which there may be members, in place of all
@@ -35,7 +34,7 @@ func (m *Machine) HandleCandidates(now timed.Instant, addrs []netip.AddrPort) {
 		if len(m.candidates) >= MaxCandidates {
 			break
 		}
-		c := candidate{a, now, seekEvery * m.period}
+		c := candidate{a, backoff{now, seekEvery * m.period}}
 		for i := range former {
 			if former[i].addr == a {
 				c = former[i]
@@ -50,10 +49,10 @@ func (m *Machine) HandleCandidates(now timed.Instant, addrs []netip.AddrPort) {
 func (m *Machine) seek(now timed.Instant, out []Effect) []Effect {
 	for i := range m.candidates {
 		c := &m.candidates[i]
-		if now < c.at {
+		if !c.take(now) {
 			continue
 		}
-		c.at, c.wait = now.Add(c.wait), min(2*c.wait, m.longestWait())
+		c.wait = min(c.wait, m.longestWait())
 		out = append(out, Effect{Kind: Greet, Addr: c.addr})
 	}
 	return out

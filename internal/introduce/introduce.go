@@ -57,19 +57,32 @@ type Machine struct {
 	candidates []candidate
 }
 
+// backoff says when to repeat a packet: each wait is twice as long as the one before.
+type backoff struct {
+	at   timed.Instant // of the next packet
+	wait time.Duration // before the one after it
+}
+
+// take reports whether the next packet is due. If so, take schedules the one after it.
+func (b *backoff) take(now timed.Instant) bool {
+	if now < b.at {
+		return false
+	}
+	b.at, b.wait = now.Add(b.wait), 2*b.wait
+	return true
+}
+
 // telling is how far a peer that has come alive was told of the others.
 type telling struct {
 	left int
-	at   timed.Instant
-	wait time.Duration
+	backoff
 }
 
 // greeting is a member that was introduced and is not alive yet. It may be cut off from here
 // at first, so that greetings go on.
 type greeting struct {
 	wire.Member
-	at    timed.Instant // of the next greeting, unless it is forgotten then
-	wait  time.Duration // before the one after it
+	backoff
 	until timed.Instant // when it is forgotten
 }
 
@@ -85,7 +98,7 @@ func (m *Machine) SetAlive(now timed.Instant, alive timed.Set) {
 		return // as in nearly every turn
 	}
 	for id := range alive.Minus(m.alive).All() {
-		m.told[id] = telling{tellTimes, now, tellEvery * m.period}
+		m.told[id] = telling{tellTimes, backoff{now, tellEvery * m.period}}
 		m.due = now
 	}
 	for id := range m.alive.Minus(alive).All() {
@@ -107,7 +120,7 @@ func (m *Machine) HandleMembers(now timed.Instant, members []wire.Member) {
 			slices.ContainsFunc(m.greeted, func(g greeting) bool { return g.Member == x }) {
 			continue
 		}
-		m.greeted = append(m.greeted, greeting{x, now, greetEvery * m.period, now.Add(forgetting)})
+		m.greeted = append(m.greeted, greeting{x, backoff{now, greetEvery * m.period}, now.Add(forgetting)})
 		m.due = now
 	}
 }
@@ -135,11 +148,10 @@ func (m *Machine) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 func (m *Machine) tell(now timed.Instant, out []Effect) []Effect {
 	for id := range m.alive.All() {
 		t := &m.told[id]
-		if t.left == 0 || now < t.at {
+		if t.left == 0 || !t.take(now) {
 			continue
 		}
 		t.left--
-		t.at, t.wait = now.Add(t.wait), 2*t.wait
 		out = append(out, Effect{Kind: Introduce, Peer: id, Members: m.alive.Without(id)})
 	}
 	return out
@@ -174,10 +186,10 @@ func (m *Machine) greet(now timed.Instant, out []Effect) []Effect {
 	m.greeted = slices.DeleteFunc(m.greeted, func(g greeting) bool { return now >= g.until })
 	for i := range m.greeted {
 		g := &m.greeted[i]
-		if now < g.at {
+		if !g.take(now) {
 			continue
 		}
-		g.at, g.wait = timed.Earlier(now.Add(g.wait), g.until), 2*g.wait
+		g.at = timed.Earlier(g.at, g.until)
 		out = append(out, Effect{Kind: Greet, Peer: g.Node, Addr: g.Addr})
 	}
 	return out
