@@ -55,7 +55,7 @@ func (e *Election) LeadingGlobally() (expiration timed.Instant, leading bool) {
 	if g == nil || !g.held {
 		return 0, false
 	}
-	return timed.Earlier(g.until, e.expiration), true
+	return g.until, true
 }
 
 // holdsQuorum reports whether the votes of the present round are enough to lead

@@ -99,6 +99,7 @@ func leaseEndsAtItsEnd(t testing.TB) {
 	end, _ := e.LeadingGlobally()
 	require.Equal(t, until, end)
 	e.expiration = until - 5
+	e.boundGlobal()
 	end, _ = e.LeadingGlobally()
 	require.Equal(t, until-5, end, "no global lease outlasts the local one")
 	require.False(t, e.Leads(until-5))
