@@ -19,7 +19,11 @@ var eventTexts = [...]func(*Event) string{
 	EventReady:     func(*Event) string { return "ready" },
 	EventPeerAlive: func(e *Event) string { return fmt.Sprintf("hears node %d", e.Peer) },
 	EventPeerSilent: func(e *Event) string {
-		return fmt.Sprintf("no longer hears node %d, fast for the last time %v ago", e.Peer, e.Age)
+		text := fmt.Sprintf("no longer hears node %d", e.Peer)
+		if e.Age != 0 {
+			text += fmt.Sprintf(", whose last fast packet is %v old", e.Age)
+		}
+		return text
 	},
 	EventPeerRestarted: func(e *Event) string { return fmt.Sprintf("node %d has restarted", e.Peer) },
 	EventPeerLeaving:   func(e *Event) string { return fmt.Sprintf("node %d leaves", e.Peer) },
