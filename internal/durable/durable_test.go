@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -124,9 +125,7 @@ func (d *forgetful) call() error {
 // change notes a new state of the directory.
 func (d *forgetful) change(f func(map[string]*inode)) {
 	next := map[string]*inode{}
-	for name, i := range d.names[len(d.names)-1] {
-		next[name] = i
-	}
+	maps.Copy(next, d.names[len(d.names)-1])
 	f(next)
 	d.names = append(d.names, next)
 }

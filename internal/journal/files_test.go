@@ -162,7 +162,7 @@ func journalsAreNotMixed(t testing.TB) {
 		j, err := journal.Open(one, journal.Options{})
 		require.NoError(t, err)
 		var b journal.Batch
-		b.Add([]byte(fmt.Sprintf("%d\n", i)))
+		b.Add(fmt.Appendf(nil, "%d\n", i))
 		require.NoError(t, j.Append(&b))
 		require.NoError(t, writeSnapshot(j, []string{fmt.Sprintf("%d\n", i)}))
 		require.NoError(t, j.Close())

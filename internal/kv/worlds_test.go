@@ -99,7 +99,7 @@ func (w *random) command(p *part) {
 	}
 	switch c.Op {
 	case Put:
-		c.Value = []byte(fmt.Sprint(w.rnd.IntN(1000)))
+		c.Value = fmt.Append(nil, w.rnd.IntN(1000))
 		if w.rnd.IntN(4) == 0 {
 			c.TTL = ttl
 		}

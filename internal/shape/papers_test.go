@@ -74,7 +74,7 @@ func TestPapersNameWhatExists(t *testing.T) {
 		}
 	}
 	named, planted := 0, false
-	for _, line := range strings.Split(page, "\n") {
+	for line := range strings.SplitSeq(page, "\n") {
 		cells := strings.Split(strings.Trim(line, "| "), "|")
 		last := strings.TrimSpace(cells[len(cells)-1])
 		switch {
@@ -83,7 +83,7 @@ func TestPapersNameWhatExists(t *testing.T) {
 		case last == "planted bugs":
 			planted = true
 		case planted && last != "—" && strings.Trim(last, "-") != "":
-			for _, bug := range strings.Split(last, ", ") {
+			for bug := range strings.SplitSeq(last, ", ") {
 				named++
 				if !bugs[bug] {
 					t.Errorf("there is no planted bug %q: %s", bug, line)

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -129,9 +130,7 @@ func TestFaultsOfThePictureAreSeen(t *testing.T) {
 	} {
 		broken := map[string][]string{}
 		for _, m := range []map[string][]string{sound, change} {
-			for k, v := range m {
-				broken[k] = v
-			}
+			maps.Copy(broken, m)
 		}
 		require.Equal(t, []string{fault}, faults(rows, broken))
 	}

@@ -31,7 +31,7 @@ var code = regexp.MustCompile("(?:" + fenced.String() + `)|(?m:^\n(?:    .*\n)+)
 // words counts the words of a page without its code. A word has a letter: signs, numbers
 // and the bars of tables are none.
 func words(page string) (n int) {
-	for _, w := range strings.Fields(code.ReplaceAllString(page, "\n")) {
+	for w := range strings.FieldsSeq(code.ReplaceAllString(page, "\n")) {
 		if strings.ContainsFunc(w, unicode.IsLetter) {
 			n++
 		}

@@ -70,7 +70,7 @@ func wrapped(page string) string {
 		block = nil
 	}
 	code := false
-	for _, line := range strings.Split(page, "\n") {
+	for line := range strings.SplitSeq(page, "\n") {
 		trimmed := strings.TrimSpace(line)
 		fence := strings.HasPrefix(trimmed, "```")
 		switch {

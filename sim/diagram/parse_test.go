@@ -70,7 +70,7 @@ func (p *parsed) in(layer, classes string) (found []*parsed) {
 		if g := &p.Children[i]; g.XMLName.Local == "g" && g.attr("class") == layer {
 			g.walk(func(e *parsed) {
 				has := " " + e.attr("class") + " "
-				for _, c := range strings.Fields(classes) {
+				for c := range strings.FieldsSeq(classes) {
 					if !strings.Contains(has, " "+c+" ") {
 						return
 					}

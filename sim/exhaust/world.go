@@ -36,11 +36,11 @@ type Root struct {
 }
 
 func (r Root) String() string {
-	s := string(r.Start) + " start, clocks at"
+	s := fmt.Appendf(nil, "%s start, clocks at", r.Start)
 	for _, ppb := range r.Rates {
-		s += fmt.Sprintf(" %+.4g", float64(ppb)/1000)
+		s = fmt.Appendf(s, " %+.4g", float64(ppb)/1000)
 	}
-	return s + " ppm"
+	return string(s) + " ppm"
 }
 
 // fate is the fate of a message.

@@ -79,7 +79,7 @@ func TestClaimsAreWrittenWhenTheyChange(t *testing.T) {
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	var text string
-	for _, line := range bytes.Split(bytes.TrimSpace(b), []byte("\n")) {
+	for line := range bytes.SplitSeq(bytes.TrimSpace(b), []byte("\n")) {
 		var r oracle.Record
 		require.NoError(t, json.Unmarshal(line, &r))
 		text += r.Kind + " " + (time.Duration(r.From)).String() + " "

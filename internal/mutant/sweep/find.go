@@ -236,11 +236,11 @@ func (f *finder) call(e *ast.CallExpr) {
 		name := map[string]string{"min": "Min", "max": "Max"}[fun.Name]
 		n := f.number(e.Pos(), "min and max", f.text(e))
 		f.site(e, func(inner func(ast.Node) string) string {
-			out := fmt.Sprintf("%s.%s(%d", alias, name, n)
+			out := fmt.Appendf(nil, "%s.%s(%d", alias, name, n)
 			for _, a := range e.Args {
-				out += ", " + inner(a)
+				out = append(out, ", "+inner(a)...)
 			}
-			return out + ")"
+			return string(out) + ")"
 		})
 	case *ast.SelectorExpr:
 		o, ok := f.info.Uses[fun.Sel].(*types.Func)
