@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// An era is the time between two suspends of the machine. Readers share the
-// Concurrent readers could fail in two ways. In both, a reader is delayed in the middle
-// of a reading while the machine sleeps, and another reader notices the sleep. The
-// delayed reader's old, small D must not become the new era's floor, or the same
-// suspend would be noticed again. And it must not be reported with the new era, or
-// values derived from it would count as fresh. So a reader loads the era before it
-// reads the clocks, lowers only the floor of that era, and discards its reading if the
-// era has changed.
+// era is the time between two suspends of the machine. Concurrent readers share it, and
+// could fail in two ways. In both, a reader is delayed in the middle of a reading while
+// the machine sleeps, and another reader notices the sleep. The delayed reader's old,
+// small D must not become the new era's floor, or the same suspend would be noticed
+// again. And it must not be reported with the new era, or values derived from it would
+// count as fresh. So a reader loads the era before it reads the clocks, lowers only the
+// floor of that era, and discards its reading if the era has changed.
 type era struct {
 	number uint32
 	floor  atomic.Int64 // the smallest D seen in this era, in nanoseconds
