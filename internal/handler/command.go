@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ func (r *running) environment(e event.Event, dropped uint64) (env []string) {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		// The settings of the node are not those of commands that ask it.
-		if !strings.HasPrefix(name, "FAILAWARE_") && !has(ofService, name) {
+		if !strings.HasPrefix(name, "FAILAWARE_") && !slices.ContainsFunc(ofService, func(s string) bool { return strings.EqualFold(s, name) }) {
 			env = append(env, v)
 		}
 	}
@@ -46,15 +47,6 @@ func (r *running) environment(e event.Event, dropped uint64) (env []string) {
 	}
 	return append(env, "FAILAWARE_EVENT="+e.Kind(), "FAILAWARE_SEQUENCE="+strconv.FormatUint(e.Head().Sequence, 10),
 		"FAILAWARE_DROPPED="+strconv.FormatUint(dropped, 10), "FAILAWARE_ID="+r.c.Node.String(), "FAILAWARE_NAME="+r.c.Name, "FAILAWARE_GROUP="+r.c.Group)
-}
-
-func has(list []string, name string) bool {
-	for _, x := range list {
-		if strings.EqualFold(x, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // command runs the command with the event on its standard input.
