@@ -96,12 +96,6 @@ func (c *Sync) HandleLead(now timed.Instant, out []Effect) []Effect {
 // timeline steps it only when the difference is large.
 func (c *Sync) NoteShared() { c.shared = true }
 
-// startPiece starts a new piece of the displayed clock.
-func (c *Sync) startPiece(now timed.Instant, shown Time, slew int64, end timed.Instant) {
-	s := &c.snap
-	s.base, s.shown, s.slew, s.slewEnd, s.rest = now, shown, slew, end, 0
-}
-
 // Line returns the line of this node's timeline; own is false unless this is the
 // current timeline.
 func (c *Sync) Line() (l Line, own bool) { return c.line, c.snap.own }
@@ -230,6 +224,6 @@ func (c *Sync) correct(now timed.Instant, shown Time, diff time.Duration, rate i
 		g := time.Duration(gain)
 		end = diff/g*1e9 + diff%g*1e9/g
 	}
-	c.startPiece(now, shown, slew, now.Add(end))
-	c.snap.rest = rate
+	s := &c.snap
+	s.base, s.shown, s.slew, s.slewEnd, s.rest = now, shown, slew, now.Add(end), rate
 }

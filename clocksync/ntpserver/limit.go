@@ -17,14 +17,10 @@ type Limit struct {
 }
 
 const (
-	// Sources is the number of source addresses in the table. An evicted one counts
-	// as new.
-	Sources = sets * ways
-
 	maxPerSecond = 1_000_000
 	maxBurst     = 1_000_000
 
-	sets, ways = 1024, 4
+	sets, ways = 1024, 4 // of the table of source addresses; an evicted one counts as new
 
 	kissPeriod = 2 * time.Second // per source
 )

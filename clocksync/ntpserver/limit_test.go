@@ -77,7 +77,7 @@ func TestLimitedSourcesAreNotEvictedFirst(t *testing.T) {
 	for range 20 {
 		l.limit(greedy, 0)
 	}
-	for i := range 4 * Sources {
+	for i := range 4 * sets * ways {
 		l.limit(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 0)
 	}
 	require.NotEqual(t, answered, l.limit(greedy, 0))
