@@ -16,9 +16,6 @@ func ParseSystem(text string) (epoch.System, error) {
 	return s, nil
 }
 
-// Epochs returns the machine that decides which votes count, or nil.
-func (e *Election) Epochs() *epoch.Machine { return e.cfg.Epochs }
-
 // takeSystem adopts the quorum system that rules the node's epoch.
 func (e *Election) takeSystem() {
 	e.cfg.Quorum, e.global.id = nil, QuorumID{}

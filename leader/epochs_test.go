@@ -18,7 +18,7 @@ func changing(t testing.TB) (e *Election, alive timed.Set, now timed.Instant) {
 		Period: time.Second, IdlePeriod: time.Second, Retry: time.Second}, epoch.State{Epoch: 1, System: "majority:1,2,3"}, start)
 	require.NoError(t, err)
 	e = New(Config{Self: incarnation(1), Timing: timing, Epochs: m, Starts: 1}, start)
-	require.Same(t, m, e.Epochs())
+	require.Same(t, m, e.cfg.Epochs)
 	alive = timed.SetOf(2, 3)
 	for id := range alive.All() {
 		e.NoteState(incarnation(id), &State{Contender: true, Voter: true, MaxLock: timing.MaxLockTime})
@@ -39,7 +39,7 @@ func TestVotesWithoutAStampMakeLocalLeaders(t *testing.T) {
 
 func TestARoundBelongsToTheEpochOfItsBeginning(t *testing.T) {
 	e, alive, now := changing(t)
-	out := e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
+	out := e.cfg.Epochs.HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
 	require.NotEmpty(t, out)
 	e.HandleEpoch(now, nil)
 	require.Equal(t, uint64(2), e.QuorumID().Epoch)
@@ -65,7 +65,7 @@ func TestARoundBelongsToTheEpochOfItsBeginning(t *testing.T) {
 func endsWithTheEpoch(t testing.TB) {
 	for name, end := range map[string]func(*Election, timed.Instant){
 		"another epoch": func(e *Election, now timed.Instant) {
-			e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
+			e.cfg.Epochs.HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
 			e.HandleEpoch(now, nil)
 		},
 		"no lead": func(e *Election, now timed.Instant) { e.Abdicate(now, Resigned, nil) },
@@ -76,13 +76,13 @@ func endsWithTheEpoch(t testing.TB) {
 			supported(e, now, 3, alive)
 			require.True(t, e.LeadsGlobally(now))
 			stamps, _ := e.QuorumStamp(now)
-			e.Epochs().HandleWon(now, e.LastRequest(), stamps.Stamps, nil)
-			require.NoError(t, e.Epochs().Propose("majority:1,2"))
+			e.cfg.Epochs.HandleWon(now, e.LastRequest(), stamps.Stamps, nil)
+			require.NoError(t, e.cfg.Epochs.Propose("majority:1,2"))
 		}
 		require.Empty(t, e.Audit(now), name)
 		end(e, now)
 		require.Empty(t, e.Audit(now), name)
-		require.ErrorIs(t, e.Epochs().Propose("majority:1,2,4"), epoch.ErrNotLeader, name)
+		require.ErrorIs(t, e.cfg.Epochs.Propose("majority:1,2,4"), epoch.ErrNotLeader, name)
 		e.HandleReply(now, incarnation(3), Reply{Number: e.LastRequest()}, true, nil)
 		e.HandleTimeout(e.Deadline(), nil)
 		require.False(t, e.LeadsGlobally(now), name)
@@ -120,7 +120,7 @@ func TestOnlyMembersOfTheQuorumSystemAreVoters(t *testing.T) {
 	var s State
 	e.FillState(now, &s)
 	require.True(t, s.Voter)
-	e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:2,3"}, nil)
+	e.cfg.Epochs.HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:2,3"}, nil)
 	e.HandleEpoch(now, nil)
 	e.FillState(now, &s)
 	require.False(t, s.Voter)
@@ -138,7 +138,7 @@ func asksInTheNewEpoch(t testing.TB) {
 	}
 	require.True(t, e.LeadsGlobally(now))
 	require.Greater(t, deadline(e, alive), now)
-	e.Epochs().HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
+	e.cfg.Epochs.HandleReport(now, incarnation(2), &epoch.State{Epoch: 2, System: "majority:1,2"}, nil)
 	e.HandleEpoch(now, nil)
 	require.LessOrEqual(t, deadline(e, alive), now)
 }

@@ -20,9 +20,6 @@ const (
 	agreedBit    = 0x80
 )
 
-// MaxSize is the size in bytes of the largest state.
-const MaxSize = 2 + binary.MaxVarintLen64 + 2*(2+MaxSystem) + 2 + edict.MaxSize + 2 + timed.MaxNodes
-
 // ErrMalformed means that bytes do not encode a state.
 var ErrMalformed = errors.New("epoch: malformed state")
 
