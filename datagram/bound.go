@@ -40,5 +40,8 @@ func (p Pair) better(q Pair, rho timed.Drift) bool {
 // bound returns ub(m) for a message sent at s on the peer's clock and received at r
 // on ours, by helper h, which we sent and the peer received.
 func bound(h Pair, s, r timed.Instant, rho timed.Drift, minDelay time.Duration) time.Duration {
-	return rho.Upper(r.Sub(h.Sent)) - lowerGap(s.Sub(h.Received), rho) - minDelay
+	// The gap between the helper's arrival and the message's departure is negative when
+	// packets overtook.
+	gap := rho.Lower(s.Sub(h.Received))
+	return rho.Upper(r.Sub(h.Sent)) - gap - minDelay
 }

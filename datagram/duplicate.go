@@ -9,7 +9,6 @@ import (
 // duplicate detects that another process uses this node's id. Peers then refuse one of
 // the two incarnations and report this with a fresh echo.
 type duplicate struct {
-	self  timed.BootID
 	by    timed.Set    // peers whose last answer was a refusal
 	rival timed.BootID // the incarnation that prevails
 	since timed.Instant
@@ -66,7 +65,7 @@ func (s *Service) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 			pro++
 		}
 	}
-	if against < pro || against == 0 || (against == pro && d.self < rival) {
+	if against < pro || against == 0 || (against == pro && s.cfg.Self.Boot < rival) {
 		d.since, d.rival = 0, 0
 		return out
 	}

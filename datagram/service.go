@@ -33,7 +33,7 @@ type Service struct {
 // New returns the service of one incarnation, which starts at now and is not ready.
 func New(cfg Config, now timed.Instant) *Service {
 	return &Service{cfg: cfg, leastDelay: cfg.Timing.MaxDrift.Lower(cfg.Timing.MinDelay), indirect: cfg.Timing.IndirectPeriod(),
-		word: cfg.Timing.WordLasts(), nextExpiry: timed.Never, nextKeepalive: now, duplicate: duplicate{self: cfg.Self.Boot}}
+		word: cfg.Timing.WordLasts(), nextExpiry: timed.Never, nextKeepalive: now}
 }
 
 // AddPeer makes a peer known, so that keepalives go to it.
