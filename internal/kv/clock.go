@@ -101,7 +101,7 @@ func (s *State) end(l *lease, c *Command, expired bool) {
 		if expired {
 			s.expire(key, c)
 		} else {
-			s.bury(key, c.Dot, c.At)
+			s.deleteKey(key, c.Dot, c.At)
 		}
 	}
 	s.leases.remove(l.id.String())

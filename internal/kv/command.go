@@ -61,7 +61,8 @@ var (
 	errDot   = errors.New("a command has no name")
 )
 
-// Check returns why no state takes the command: [ErrKey], [ErrValue] or [ErrTTL].
+// Check returns why no state takes the command, or nil: [ErrKey], [ErrValue], [ErrTTL], or
+// that it is no command or has no name.
 func (c *Command) Check() error {
 	keyed := c.Op == Put || c.Op == Delete
 	timed := c.Op == Grant || c.Op == Put && c.TTL != 0

@@ -45,17 +45,23 @@ func (v Version) String() string {
 
 // ParseVersion parses a version; 0 is that of a key that does not exist.
 func ParseVersion(s string) (v Version, err error) {
-	number, mark, marked := strings.Cut(s, ".")
-	v.Revision, err = strconv.ParseUint(number, 10, 64)
-	if err == nil && marked {
-		var m uint64
-		m, err = strconv.ParseUint(mark, 16, 32)
-		v.Mark = uint32(m)
-	}
+	v.Revision, v.Mark, err = parseRevision(s, ".")
 	if err != nil || v.String() != s {
 		return Version{}, fmt.Errorf("%.40q is not a version such as 17 or 17.00f1a2b3", s)
 	}
 	return v, nil
+}
+
+// parseRevision parses a revision and, if a separator follows it, the hexadecimal number
+// behind that.
+func parseRevision(s, separator string) (revision uint64, more uint32, err error) {
+	number, rest, found := strings.Cut(s, separator)
+	revision, err = strconv.ParseUint(number, 10, 64)
+	if err != nil || !found {
+		return revision, 0, err
+	}
+	m, err := strconv.ParseUint(rest, 16, 32)
+	return revision, uint32(m), err
 }
 
 // mark returns the mark of a dot, which is never 0.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // Change is a change of one key.
@@ -35,14 +33,7 @@ func (p Place) String() string { return fmt.Sprintf("%d-%08x", p.Revision, p.Cha
 
 // ParsePlace parses a place, or a revision alone.
 func ParsePlace(s string) (p Place, err error) {
-	number, chain, chained := strings.Cut(s, "-")
-	p.Revision, err = strconv.ParseUint(number, 10, 64)
-	if err == nil && chained {
-		var c uint64
-		c, err = strconv.ParseUint(chain, 16, 32)
-		p.Chain = uint32(c)
-	}
-	if err != nil {
+	if p.Revision, p.Chain, err = parseRevision(s, "-"); err != nil {
 		return Place{}, fmt.Errorf("%.40q is not a revision such as 17 or 17-00f1a2b3", s)
 	}
 	return p, nil

@@ -167,7 +167,7 @@ func (s *State) delete(c *Command) Result {
 		return s.result(NotFound, c.Key)
 	}
 	s.step(c.Dot)
-	s.bury(c.Key, c.Dot, c.At)
+	s.deleteKey(c.Key, c.Dot, c.At)
 	return s.result(Done, c.Key)
 }
 
@@ -187,9 +187,9 @@ func (s *State) version(d Dot) Version {
 	return v
 }
 
-// bury deletes a key in this revision, by the command of a dot. A partitionable state
+// deleteKey deletes a key in this revision, by the command of a dot. A partitionable state
 // remembers that.
-func (s *State) bury(key string, d Dot, at clocksync.Reading) {
+func (s *State) deleteKey(key string, d Dot, at clocksync.Reading) {
 	s.write(&Entry{Key: key, Version: s.version(d), Dot: d, At: at, Deleted: true})
 }
 
