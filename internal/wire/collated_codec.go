@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"math"
-
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -35,9 +33,7 @@ func (w *writer) tree(p *Packet) {
 		w.fail(ErrRange)
 	}
 	w.uint(uint64(t.Fanout), leader.MinFanout, leader.MaxFanout)
-	for _, word := range t.Target.Words() {
-		w.uint(word, 0, math.MaxUint64)
-	}
+	w.set(t.Target)
 	w.close()
 }
 
@@ -45,12 +41,8 @@ func (r *reader) tree(p *Packet) {
 	r.array(treeLen, treeLen)
 	t := &p.Request.Tree
 	t.Fanout = uint8(r.uint(leader.MinFanout, leader.MaxFanout))
-	var words [4]uint64
-	for i := range words {
-		words[i] = r.uint(0, math.MaxUint64)
-	}
-	t.Target = timed.SetOfWords(words)
-	if !p.Has(FrameRequest) || words[0]&1 != 0 || t.Target.Len() < minTree {
+	t.Target = r.set()
+	if !p.Has(FrameRequest) || t.Target.Len() < minTree {
 		r.fail(ErrRange)
 	}
 }

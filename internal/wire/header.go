@@ -56,8 +56,8 @@ const WithQuiet = 4
 // all members have answered, and in which a node counts on that word.
 const WithAnswered = 5
 
-// WithSettings is the first version all of whose builds tell their settings to nodes of other
-// groups that tell theirs.
+// WithSettings is the first version in which every build answers the settings of a node of
+// another group with its own.
 const WithSettings = 5
 
 // newestAt is how many bits the counter of a packet has below the newest version of its
@@ -71,8 +71,8 @@ func FirstCounter(newest uint8) uint64 { return uint64(newest) << newestAt }
 // packet tells.
 func NewestOf(h *datagram.Header) uint8 { return max(h.Version, uint8(h.Counter>>newestAt)) }
 
-// Claims returns the version and the id of the key that an encoded packet claims to have, of
-// any version that this package does not speak either. They are 0 if it is too short.
+// Claims returns the version and the key id in the header of a packet, even if this package
+// does not speak the version. They are 0 if the packet is too short.
 func Claims(b []byte) (version uint8, key uint32) {
 	if len(b) < offGroup {
 		return 0, 0

@@ -85,7 +85,7 @@ type Packet struct {
 	Members []Member
 	// Labels are immutable and may be kept.
 	Labels *Labels
-	// Used are the ids that nodes have whom the sender hears, and its own.
+	// Used has the ids of the nodes that the sender hears, and its own.
 	Used timed.Set
 	// Forget says that the sender, which leaves, will not come back.
 	Forget bool

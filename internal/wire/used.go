@@ -6,37 +6,35 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// A used frame is an array of four words of 64 bits: the ids that have their bits set are
-// in use. It goes with the frame InUse, so that a node that looks for an id that is free
-// does not have to try them all.
+// A used frame is an array of four words of 64 bits, the set of the ids in use. It goes with
+// the frame InUse, so that a node that looks for a free id need not try them all.
 const usedLen = 4
 
 func (w *writer) used(ids timed.Set) {
 	w.open(typeUsed, usedLen)
-	var words [usedLen]uint64
-	for id := range ids.All() {
-		words[id/64] |= 1 << (id % 64)
-	}
-	for _, x := range words {
-		w.uint(x, 0, math.MaxUint64)
-	}
+	w.set(ids)
 	w.close()
 }
 
-func (r *reader) used() (ids timed.Set) {
+func (r *reader) used() timed.Set {
 	r.array(usedLen, usedLen)
-	for i := range usedLen {
-		x := r.uint(0, math.MaxUint64)
-		for bit := range 64 {
-			if x&(1<<bit) == 0 {
-				continue
-			}
-			if i == 0 && bit == 0 {
-				r.fail(ErrRange) // no node has the id 0
-				return ids
-			}
-			ids.Add(timed.NodeID(64*i + bit))
-		}
+	return r.set()
+}
+
+// set writes the bits of a set as four words, the smallest ids first.
+func (w *writer) set(ids timed.Set) {
+	for _, word := range ids.Words() {
+		w.uint(word, 0, math.MaxUint64)
 	}
-	return ids
+}
+
+func (r *reader) set() timed.Set {
+	var words [4]uint64
+	for i := range words {
+		words[i] = r.uint(0, math.MaxUint64)
+	}
+	if words[0]&1 != 0 {
+		r.fail(ErrRange) // no node has the id 0
+	}
+	return timed.SetOfWords(words)
 }
