@@ -5,15 +5,15 @@
 //
 // The order follows van Renesse, Schneider and Gehrke, "Nerio: Leader Election and
 // Edict Ordering", sections 7 and 10.6. An edict carries the stamps of the votes by
-// which its creator led. Two rounds of one epoch share a voter, because quorums intersect, and that
-// voter gave its votes one after the other. Epochs are compared first, because a
-// quorum system replaces its predecessor permanently, and votes second. Edicts of
-// the same round carry a counter of their creator.
+// which its creator led. Two rounds of one epoch share a voter, because quorums
+// intersect, and that voter gave its votes one after the other. Epochs are compared
+// first, because a quorum system replaces its predecessor permanently, and votes
+// second. Edicts of the same round carry a counter of their creator.
 //
 // An edict does not authenticate its creator. A forged edict can pass a fence, or
 // lock a store. Senders must be authenticated by other means.
 //
-// The package imports only the standard library and package timed, so that a
-// store need not run a node. Edicts may be shared between goroutines that do not
+// Besides the standard library, the package imports only package timed and a
+// decoder of fields, so that a store need not run a node. Edicts may be shared between goroutines that do not
 // change them. A [Verifier] is not safe for concurrent use.
 package edict

@@ -57,5 +57,6 @@
 //     and the lead of the epoch before no longer count.
 //
 // Epochs follow van Renesse, Schneider and Gehrke, "Nerio: Leader Election and Edict
-// Ordering", section 10.6. Choosing the successor by the leader's own lease and edicts is new here.
+// Ordering", section 10.6. Choosing the successor by the leader's own lease and edicts is
+// new here.
 package epoch
