@@ -114,7 +114,7 @@ func createSegment(d Disk, o origin, size int64) (*segment, error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	if err := settle(d, name); err != nil {
+	if err := publish(d, name); err != nil {
 		return nil, err
 	}
 	if f, err = d.Open(name); err != nil {
@@ -123,8 +123,8 @@ func createSegment(d Disk, o origin, size int64) (*segment, error) {
 	return &segment{origin: o, name: name, seed: o.seed(), file: f, end: segmentBytes, flushed: segmentBytes, next: o.first, sum: o.chain}, nil
 }
 
-// settle gives a flushed file its name. Some systems rename only closed files.
-func settle(d Disk, name string) error {
+// publish gives a flushed file its name. Some systems rename only closed files.
+func publish(d Disk, name string) error {
 	if err := d.Rename(name+unnamed, name); err != nil {
 		return err
 	}

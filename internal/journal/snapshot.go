@@ -32,8 +32,8 @@ type Snapshot struct {
 }
 
 // NewSnapshot begins a snapshot of what the first number records have led to, which must
-// be on the disk, and more than those of the snapshot before. Its content is written to it, and [Snapshot.Commit] makes it count.
-// One snapshot at a time may be written.
+// be on the disk, and more than those of the snapshot before. The caller writes its content
+// and calls [Snapshot.Commit], which makes it count. One snapshot at a time may be written.
 func (j *Journal) NewSnapshot(number uint64) (*Snapshot, error) {
 	if last, before := j.Last(), j.snapshotted(); number > last || number <= before {
 		return nil, fmt.Errorf("journal: a snapshot of %d records: the disk has %d, and a snapshot of %d", number, last, before)
@@ -135,7 +135,7 @@ func (s *Snapshot) Commit() error {
 	err := s.file.Close()
 	s.file, s.err = nil, ErrClosed
 	if err == nil {
-		err = settle(s.j.disk, s.name)
+		err = publish(s.j.disk, s.name)
 	}
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
