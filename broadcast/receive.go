@@ -162,18 +162,9 @@ func (s *Service) advance() {
 		limit = min(limit, s.freeze.group.End)
 	}
 	before := s.have
-	for s.have < limit {
-		sl := s.log.at(s.have + 1)
-		for i := range sl.Ranges {
-			if r := &sl.Ranges[i]; s.members[r.Member].stream(r.Class).contig < r.To {
-				limit = 0
-				break
-			}
-		}
-		if limit == 0 {
-			break
-		}
+	for s.have < limit && s.holds(s.log.at(s.have+1).Ranges) {
 		s.have++
+		sl := s.log.at(s.have)
 		for i := range sl.Ranges {
 			r := &sl.Ranges[i]
 			s.members[r.Member].stream(r.Class).through = r.To
@@ -186,4 +177,14 @@ func (s *Service) advance() {
 		s.restable()
 	}
 	s.checkFlushed()
+}
+
+// holds reports whether this node holds all messages up to the ends of the ranges.
+func (s *Service) holds(ranges []Range) bool {
+	for i := range ranges {
+		if r := &ranges[i]; s.members[r.Member].stream(r.Class).contig < r.To {
+			return false
+		}
+	}
+	return true
 }

@@ -6,11 +6,11 @@ package broadcast
 // exceeded by a lane, or by one message of each class that is larger than its lane.
 const lanes = int(classes)
 
-// claim is the largest message of a class that was refused for lack of room. Smaller
+// reservation is for the largest message of a class that was refused for lack of room. Smaller
 // messages of its class do not take the room that it waits for, and the other class takes
-// no more than its lane. The caller need not try again, so a claim ends when there was
+// no more than its lane. The caller need not try again, so a reservation ends when there was
 // room for it mostChances times.
-type claim struct {
+type reservation struct {
 	bytes, frags int
 	chances      int
 }
@@ -21,23 +21,23 @@ const mostChances = 2
 func (s *Service) share() int { return s.cfg.Window / max(1, len(s.members)) }
 
 // admit reports whether a message may be broadcast now. bytes include perMessage for
-// each of its fragments. A message that is refused has a claim.
+// each of its fragments. A message that is refused gets a reservation.
 func (s *Service) admit(c Class, bytes, frags int) bool {
-	if s.claims[ClassUnordered].bytes|s.claims[ClassOrdered].bytes == 0 && s.inShare(c, bytes, frags) {
+	if s.reservations[ClassUnordered].bytes|s.reservations[ClassOrdered].bytes == 0 && s.inShare(c, bytes, frags) {
 		return true // nobody waits
 	}
-	l := &s.claims[c]
+	l := &s.reservations[c]
 	if l.bytes > bytes && !s.hasBoth(c, bytes, frags) && s.reserved(c) {
 		return false
 	}
 	if !s.inLane(c, bytes, frags) && (!s.inShare(c, bytes, frags) || s.reserved(ClassOrdered-c)) {
 		if bytes > l.bytes {
-			*l = claim{bytes: bytes, frags: frags}
+			*l = reservation{bytes: bytes, frags: frags}
 		}
 		return false
 	}
 	if bytes >= l.bytes {
-		*l = claim{}
+		*l = reservation{}
 	}
 	return true
 }
@@ -55,9 +55,9 @@ func (s *Service) inShare(c Class, bytes, frags int) bool {
 	return int(own[c].top-own[c].floor)+frags <= s.cfg.MaxMessages && used+bytes <= s.share()
 }
 
-// hasBoth reports whether a message leaves the room that the claim of its class needs.
+// hasBoth reports whether a message leaves the room that is reserved for its class.
 func (s *Service) hasBoth(c Class, bytes, frags int) bool {
-	l := &s.claims[c]
+	l := &s.reservations[c]
 	bytes, frags = bytes+l.bytes, frags+l.frags
 	return s.stream(c).bytes+bytes <= s.share()/lanes && s.mayCount(c, frags) || s.inShare(c, bytes, frags)
 }
@@ -68,13 +68,13 @@ func (s *Service) mayCount(c Class, frags int) bool {
 	return int(st.top-st.floor)+frags <= s.cfg.MaxMessages
 }
 
-// reserved reports whether room is kept for the claim of a class. If there is room, the
-// claim has a chance.
+// reserved reports whether room is kept for the reservation of a class. If there is room, the
+// reservation has a chance.
 func (s *Service) reserved(c Class) bool {
-	l := &s.claims[c]
+	l := &s.reservations[c]
 	if l.bytes > 0 && (s.inLane(c, l.bytes, l.frags) || s.inShare(c, l.bytes, l.frags)) {
 		if l.chances++; l.chances > mostChances {
-			*l = claim{}
+			*l = reservation{}
 		}
 	}
 	return l.bytes > 0

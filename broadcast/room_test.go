@@ -248,17 +248,17 @@ func TestAMemberAsksForWhatItLacksAtTheEnd(t *testing.T) { require.True(t, asksF
 func keepsTheLargestClaim() bool {
 	s := newTrio(4, Config{}).nodes[0]
 	s.stream(ClassOrdered).bytes = s.share() / lanes
-	s.claims = [classes]claim{ClassUnordered: {bytes: 1000, frags: 1}, ClassOrdered: {bytes: 2000, frags: 1}}
-	return !s.admit(ClassOrdered, 500, 1) && s.claims[ClassOrdered].bytes == 2000
+	s.reservations = [classes]reservation{ClassUnordered: {bytes: 1000, frags: 1}, ClassOrdered: {bytes: 2000, frags: 1}}
+	return !s.admit(ClassOrdered, 500, 1) && s.reservations[ClassOrdered].bytes == 2000
 }
 
 // lanesCount reports whether the number of messages under way is bounded also while one of the
 // other class waits for room, so that lanes count.
 func lanesCount() bool {
 	g := newTrio(4, Config{MaxMessages: 16, MaxPayload: 100})
-	g.nodes[0].claims[ClassUnordered] = claim{bytes: 1000, frags: 1}
+	g.nodes[0].reservations[ClassUnordered] = reservation{bytes: 1000, frags: 1}
 	for n := range 17 {
-		g.nodes[0].claims[ClassUnordered].chances = 0
+		g.nodes[0].reservations[ClassUnordered].chances = 0
 		if _, err := g.cast(0, nil, total); err != nil {
 			return n == 16
 		}

@@ -17,15 +17,15 @@ type Service struct {
 	cfg Config
 
 	// Kept over views.
-	streams [timed.MaxNodes + 1]*[classes]stream
-	marks   [classes]positions // ordered or delivered through
-	arena   arena
-	own     [classes]uint64 // the last sequence of own messages
-	claims  [classes]claim
-	sent    [classes]uint64 // the last sequence sent in this view
-	shown   [classes]uint64 // the last sequence sent in earlier views
-	stamp   clocksync.Time  // of the last own message
-	floor   clocksync.Time  // the largest promise
+	streams      [timed.MaxNodes + 1]*[classes]stream
+	marks        [classes]positions // ordered or delivered through
+	arena        arena
+	own          [classes]uint64 // the last sequence of own messages
+	reservations [classes]reservation
+	sent         [classes]uint64 // the last sequence sent in this view
+	shown        [classes]uint64 // the last sequence sent in earlier views
+	stamp        clocksync.Time  // of the last own message
+	floor        clocksync.Time  // the largest promise
 
 	// The view.
 	view      *membership.View
@@ -170,12 +170,12 @@ func (s *Service) unsent() bool {
 
 // Deadline returns when HandleTimeout is next due unless it is Pending.
 func (s *Service) Deadline() timed.Instant {
-	d := timed.Earlier(s.gapDue, s.freeze.due)
-	if !s.freeze.on {
-		d = s.gapDue
-		if s.turning() {
-			d = timed.Earlier(d, s.since.Add(s.cfg.Timing.ElectionPeriod))
-		}
+	d := s.gapDue
+	switch {
+	case s.freeze.on:
+		d = timed.Earlier(d, s.freeze.due)
+	case s.turning():
+		d = timed.Earlier(d, s.since.Add(s.cfg.Timing.ElectionPeriod))
 	}
 	return timed.Earlier(d, s.slow.due())
 }
@@ -247,11 +247,7 @@ func (s *Service) header(reading clocksync.Reading) Header {
 	if s.view == nil {
 		return Header{Floor: minTime}
 	}
-	h := Header{View: s.view.ID, Known: s.known, Have: s.acknowledged(), Stable: s.stableNow(), Tails: s.sent, Floor: s.promiseNow(reading)}
-	if h.Known < h.Have {
-		h.Known = h.Have
-	}
-	return h
+	return Header{View: s.view.ID, Known: s.known, Have: s.acknowledged(), Stable: s.stableNow(), Tails: s.sent, Floor: s.promiseNow(reading)}
 }
 
 // updateMarks updates the marks of the view's members.
