@@ -86,7 +86,7 @@ func (n *Node) send(ctx context.Context, lane sendqueue.Lane, payload []byte, op
 	case ctx.Err() != nil:
 		return MessageID{}, context.Cause(ctx)
 	}
-	id, err := n.loop.Sends().SendIn(ctx, lane, payload, opt, w, opts.NoWait)
+	id, err := n.loop.Sends().Send(ctx, lane, payload, opt, w, opts.NoWait)
 	if err == sendqueue.ErrClosed {
 		err = ErrClosed
 	}

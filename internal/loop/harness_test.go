@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
 	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/stack"
@@ -138,7 +139,7 @@ func step(l *Loop, c *fakeConn) {
 // send broadcasts a message.
 func send(t *testing.T, l *Loop) {
 	t.Helper()
-	_, err := l.Sends().Send(t.Context(), []byte("a word"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, nil, false)
+	_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("a word"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, nil, false)
 	require.NoError(t, err)
 }
 

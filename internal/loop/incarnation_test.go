@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/timed"
 )
@@ -38,7 +39,7 @@ func endsOfIncarnations(t testing.TB) {
 		readersFirst(t, l)
 		w := l.Sends().NewWaiter()
 		d.mu.Lock() // no caller takes a turn
-		_, err := l.Sends().Send(t.Context(), []byte("lost"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, w, false)
+		_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("lost"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, w, false)
 		d.mu.Unlock()
 		require.NoError(t, err)
 		if why == life.Suspended || why == life.ClockBackwards {

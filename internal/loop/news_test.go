@@ -10,6 +10,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
@@ -139,7 +140,7 @@ func outcomesOfItself(t testing.TB) {
 	l, _ := newTestLoop(t)
 	d := l.driver
 	d.mu.Lock() // no caller takes a turn
-	_, err := l.Sends().Send(t.Context(), []byte("mine"), broadcast.Options{}, l.Sends().NewWaiter(), true)
+	_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("mine"), broadcast.Options{}, l.Sends().NewWaiter(), true)
 	d.mu.Unlock()
 	require.NoError(t, err)
 	d.supply()
@@ -157,7 +158,7 @@ func TestOutcomesAreOfTheIncarnation(t *testing.T) { outcomesOfItself(t) }
 func leavingTakesNothing(t testing.TB) {
 	l, _ := newTestLoop(t)
 	l.driver.leave(false)
-	_, err := l.Sends().Send(t.Context(), []byte("late"), broadcast.Options{}, nil, true)
+	_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("late"), broadcast.Options{}, nil, true)
 	require.Error(t, err)
 }
 

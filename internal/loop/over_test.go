@@ -11,6 +11,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/admit"
 	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/timed"
 )
@@ -22,7 +23,7 @@ func whatGoesOver(t testing.TB) {
 	l.Deliveries().Keep()
 	sent := 0
 	say := func() {
-		_, err := l.Sends().Send(t.Context(), make([]byte, 1000), broadcast.Options{}, nil, true)
+		_, err := l.Sends().Send(t.Context(), sendqueue.Application, make([]byte, 1000), broadcast.Options{}, nil, true)
 		require.NoError(t, err)
 		sent++
 		step(l, c)

@@ -10,6 +10,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -20,7 +21,7 @@ func fill(t testing.TB, l *Loop, size int) (n int) {
 	l.driver.mu.Lock() // no caller takes a turn
 	defer l.driver.mu.Unlock()
 	for {
-		_, err := l.Sends().Send(t.Context(), make([]byte, size), broadcast.Options{}, nil, true)
+		_, err := l.Sends().Send(t.Context(), sendqueue.Application, make([]byte, size), broadcast.Options{}, nil, true)
 		if err != nil {
 			require.ErrorIs(t, err, broadcast.ErrWindowFull)
 			return n
@@ -125,7 +126,7 @@ func droppedIsConsumed(t testing.TB) {
 	for d.stack == nil || d.stack.BroadcastState().View() == nil {
 		step(l, c)
 	}
-	_, err := l.Sends().Send(t.Context(), make([]byte, 10), broadcast.Options{}, nil, true)
+	_, err := l.Sends().Send(t.Context(), sendqueue.Application, make([]byte, 10), broadcast.Options{}, nil, true)
 	require.NoError(t, err)
 	for range 3 {
 		step(l, c)
@@ -153,7 +154,7 @@ func refusesWithoutQuorum(t testing.TB) {
 	send := func(order broadcast.Order) error {
 		d.mu.Lock() // no caller takes a turn
 		defer d.mu.Unlock()
-		_, err := l.Sends().Send(t.Context(), []byte("a word"), broadcast.Options{Order: order}, nil, true)
+		_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("a word"), broadcast.Options{Order: order}, nil, true)
 		return err
 	}
 	for n := range timed.NodeID(3) { // alone, with node 2, and alone again

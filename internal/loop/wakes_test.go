@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/claim"
 	"github.com/failaware/failaware/internal/introduce"
 	"github.com/failaware/failaware/internal/life"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
@@ -113,7 +114,7 @@ func allIsSentAtOnce(t testing.TB) {
 	d := l.driver
 	d.mu.Lock() // no caller takes a turn
 	for range 3 {
-		_, err := l.Sends().Send(t.Context(), make([]byte, 1000), broadcast.Options{}, nil, true)
+		_, err := l.Sends().Send(t.Context(), sendqueue.Application, make([]byte, 1000), broadcast.Options{}, nil, true)
 		require.NoError(t, err)
 	}
 	d.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/loop/sendqueue"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/udp"
@@ -279,7 +280,7 @@ func (n *inhabitant) talk() {
 	_, _, _ = n.l.Deliveries().Borrow(100)
 	if n.w.random.IntN(4) == 0 {
 		n.before = n.l.Snapshot()
-		_, _ = n.l.Sends().Send(n.w.t.Context(), []byte("a word"), broadcast.Options{}, nil, true)
+		_, _ = n.l.Sends().Send(n.w.t.Context(), sendqueue.Application, []byte("a word"), broadcast.Options{}, nil, true)
 	}
 }
 

@@ -111,7 +111,7 @@ func (a *account) send(t *rapid.T) {
 	c := opt.Order.Class()
 	lane := rapid.SampledFrom([]Lane{Application, State}).Draw(t, "lane")
 	wakes, full := a.wakes, weight(a.in[c]) >= classBytes && a.filled[c][lane] >= laneBytes[lane]
-	id, err := a.q.SendIn(context.Background(), lane, payload, opt, m.waiter, true)
+	id, err := a.q.Send(context.Background(), lane, payload, opt, m.waiter, true)
 	clear(payload) // it was copied
 	switch {
 	case a.refuses && c == broadcast.ClassOrdered:
@@ -250,7 +250,7 @@ func sender(q *Queue, done *[2]int, last *[2]error) func(context.Context, broadc
 	return func(ctx context.Context, order broadcast.Order) {
 		c := order.Class()
 		go func() {
-			_, err := q.Send(ctx, make([]byte, classBytes), broadcast.Options{Order: order, Atomicity: broadcast.WeakAtomicity}, nil, false)
+			_, err := q.Send(ctx, Application, make([]byte, classBytes), broadcast.Options{Order: order, Atomicity: broadcast.WeakAtomicity}, nil, false)
 			done[c]++
 			last[c] = err
 		}()
@@ -350,7 +350,7 @@ func TestPayloadsStandInSlabs(t *testing.T) {
 	opt := broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}
 	class := opt.Order.Class()
 	send := func(size int) {
-		_, err := q.Send(t.Context(), make([]byte, size), opt, nil, true)
+		_, err := q.Send(t.Context(), Application, make([]byte, size), opt, nil, true)
 		require.NoError(t, err)
 	}
 	take := func() (slabs []broadcast.Slab) {

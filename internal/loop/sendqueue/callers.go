@@ -16,17 +16,12 @@ const (
 	overtaken              // it was woken and found no room
 )
 
-// Send queues a message of the node's users, whose payload it copies, and returns its id. While there
-// is no room it waits until ctx is done, or fails at once with noWait: the error
+// Send queues a message in a lane, with a copy of the payload, and returns its id. While
+// there is no room it waits until ctx is done, or fails at once with noWait: the error
 // then matches [broadcast.ErrWindowFull] and the cause of ctx, if that ended the
 // wait. Other errors are [broadcast.ErrNoQuorum] and [ErrClosed]. w, if not nil,
 // gets the outcome of a message that was queued. Send is safe for concurrent use.
-func (q *Queue) Send(ctx context.Context, payload []byte, opt broadcast.Options, w *Waiter, noWait bool) (broadcast.ID, error) {
-	return q.SendIn(ctx, Application, payload, opt, w, noWait)
-}
-
-// SendIn is Send in a lane.
-func (q *Queue) SendIn(ctx context.Context, lane Lane, payload []byte, opt broadcast.Options, w *Waiter, noWait bool) (broadcast.ID, error) {
+func (q *Queue) Send(ctx context.Context, lane Lane, payload []byte, opt broadcast.Options, w *Waiter, noWait bool) (broadcast.ID, error) {
 	class := opt.Order.Class()
 	for at := arriving; ; {
 		id, first, err := q.put(lane, payload, opt, w, !noWait, &at)

@@ -67,12 +67,12 @@ func TestOutcomesReachTheirWaiters(t *testing.T) {
 	q.Restart(7)
 	send := func(order broadcast.Order) (*Waiter, broadcast.ID) {
 		w := q.NewWaiter()
-		id, err := q.Send(t.Context(), []byte("x"), broadcast.Options{Order: order, Atomicity: broadcast.WeakAtomicity}, w, true)
+		id, err := q.Send(t.Context(), Application, []byte("x"), broadcast.Options{Order: order, Atomicity: broadcast.WeakAtomicity}, w, true)
 		require.NoError(t, err)
 		return w, id
 	}
 	one, first := send(broadcast.TotalOrder)
-	_, err := q.Send(t.Context(), nil, broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}, nil, true)
+	_, err := q.Send(t.Context(), Application, nil, broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}, nil, true)
 	require.NoError(t, err, "nobody waits for this one")
 	two, second := send(broadcast.TotalOrder)
 	other, _ := send(broadcast.Unordered)
@@ -91,7 +91,7 @@ func TestOutcomesReachTheirWaiters(t *testing.T) {
 	last, _ := send(broadcast.Unordered)
 	q.Stop()
 	require.Equal(t, NodeStopped, (<-last.Result).Lost)
-	_, err = q.Send(t.Context(), nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, nil, false)
+	_, err = q.Send(t.Context(), Application, nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, nil, false)
 	require.ErrorIs(t, err, ErrClosed)
 }
 
@@ -100,10 +100,10 @@ func refusalEnds(t testing.TB) {
 	q := New(Options{Self: 1, PacketBytes: classBytes, Wake: func() {}})
 	opt := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}
 	q.Refuse(true)
-	_, err := q.Send(t.Context(), nil, opt, nil, true)
+	_, err := q.Send(t.Context(), Application, nil, opt, nil, true)
 	require.ErrorIs(t, err, broadcast.ErrNoQuorum)
 	q.Restart(2)
-	_, err = q.Send(t.Context(), nil, opt, nil, true)
+	_, err = q.Send(t.Context(), Application, nil, opt, nil, true)
 	require.NoError(t, err)
 }
 
