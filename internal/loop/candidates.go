@@ -15,10 +15,10 @@ func (d *driver) takeCandidates() {
 	}
 }
 
-// at returns the destination of a greeting to a candidate: while the node at the address is
-// unknown, an id that no node has. It returns NoNode if no node at the address needs a
-// greeting.
-func (r *routes) at(addr netip.AddrPort) timed.NodeID {
+// destination returns the destination of a greeting to a candidate: while the node at the
+// address is unknown, an id that no node has. It returns NoNode if no node at the address
+// needs a greeting.
+func (r *routes) destination(addr netip.AddrPort) timed.NodeID {
 	for id := range r.known.All() {
 		switch t := &r.to[id]; {
 		case t.Addr != addr:

@@ -48,12 +48,12 @@ func TestCandidatesAreNoPeers(t *testing.T) { candidatesAreNoPeers(t) }
 // no greeting.
 func greetingsHaveDestinations(t testing.TB) {
 	r := routes{self: 1, limit: 9}
-	require.Equal(t, r.unused(), r.at(at(70)))
+	require.Equal(t, r.unused(), r.destination(at(70)))
 	r.learn(7, at(70), false, 1)
-	require.EqualValues(t, 7, r.at(at(70)))
+	require.EqualValues(t, 7, r.destination(at(70)))
 	r.to[7].Proved = true
-	require.Zero(t, r.at(at(70)))
-	require.NotZero(t, r.at(at(71)))
+	require.Zero(t, r.destination(at(70)))
+	require.NotZero(t, r.destination(at(71)))
 }
 
 func TestWhomAGreetingIsFor(t *testing.T) { greetingsHaveDestinations(t) }

@@ -3,9 +3,6 @@ package loop
 import (
 	"net/netip"
 
-	"github.com/failaware/failaware/internal/admit"
-	"github.com/failaware/failaware/internal/hwclock"
-	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
@@ -17,7 +14,6 @@ type challenges struct {
 	pkts []udp.Packet   // the first n are to be sent; the others keep buffers
 	to   []timed.NodeID // the nodes that the first n are for
 	n    int
-	book *admit.Book[netip.AddrPort]
 }
 
 // sendTo adds a packet to the packets of the turn. An address that has not shown that it
@@ -63,7 +59,7 @@ func (d *driver) challenge(p *wire.Packet, to netip.AddrPort, node timed.NodeID)
 		d.count.unproved++
 		return
 	}
-	o.pkts[o.n], o.book = udp.Packet{Buf: b, N: len(b), Addr: to}, &d.routes.book
+	o.pkts[o.n] = udp.Packet{Buf: b, N: len(b), Addr: to}
 	o.to = append(o.to[:o.n], node)
 	o.n++
 }
@@ -74,14 +70,14 @@ const maxEarly = 1 << 16
 
 // sendChallenges sends the challenges of a turn. Their stamps are unlike any that other
 // addresses see, and the stamps of other packets do not tell them.
-func (o *outbound) sendChallenges(clock *hwclock.Clock, conn transport.Conn) {
-	c := &o.challenges
+func (d *driver) sendChallenges() {
+	o, c := &d.out, &d.out.challenges
 	for i := range c.pkts[:c.n] {
 		o.draw()
-		stamp := max(clock.Now()-timed.Instant(1+o.random()%maxEarly), 1)
+		stamp := max(d.l.cfg.Clock.Now()-timed.Instant(1+o.random()%maxEarly), 1)
 		o.finish(&c.pkts[i], nil, stamp)
-		c.book.NoteChallenge(c.to[i], c.pkts[i].Addr, stamp)
-		_, _ = conn.WriteBatch(c.pkts[i : i+1])
+		d.routes.book.NoteChallenge(c.to[i], c.pkts[i].Addr, stamp)
+		_, _ = d.l.cfg.Conn.WriteBatch(c.pkts[i : i+1])
 	}
 	c.n = 0
 }

@@ -56,7 +56,7 @@ func (d *driver) introduce() {
 			d.tell(e.Peer, e.Members)
 		case introduce.Greet:
 			if e.Peer == timed.NoNode && e.Addr != d.l.cfg.Conn.LocalAddr() {
-				e.Peer = d.routes.at(e.Addr)
+				e.Peer = d.routes.destination(e.Addr)
 			}
 			if e.Peer != timed.NoNode {
 				d.greetAt(e.Peer, e.Addr)
@@ -85,8 +85,8 @@ func (d *driver) greeting(version uint8, id timed.NodeID) wire.Packet {
 	return p
 }
 
-// tell introduces members to a peer: those whose address has shown that it receives, and
-// is of use to the peer.
+// tell introduces members to a peer: those whose address has shown that it receives and
+// can be reached by the peer.
 func (d *driver) tell(peer timed.NodeID, members timed.Set) {
 	to := &d.routes.to[peer]
 	var list []wire.Member

@@ -119,7 +119,6 @@ func (o *outbound) send(clock *hwclock.Clock, conn transport.Conn) {
 		at += len(pkts)
 	}
 	o.n, o.used = 0, 0
-	o.sendChallenges(clock, conn)
 }
 
 // drop drops the packets of the turn.

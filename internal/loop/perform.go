@@ -126,6 +126,7 @@ func (d *driver) flush() {
 	}
 	d.publish()
 	d.out.send(d.l.cfg.Clock, d.l.cfg.Conn)
+	d.sendChallenges()
 	d.commitMessages()
 	r := &d.report
 	for i := range r.events {
