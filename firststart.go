@@ -6,9 +6,10 @@ import (
 )
 
 // firstStart watches the events of a node for a sign that its state directory was lost: it
-// began without state, and is a voter of an epoch that it learns from others. Who begins with
-// the group takes part in its first epoch, and a newcomer learns of an epoch in which it has
-// no vote yet. Within the first epoch nothing tells a lost directory from a new one.
+// began without state, and is a voter of an epoch that it learns from others. A node that
+// begins with the group takes part in its first epoch, and a newcomer learns of an epoch in
+// which it has no vote yet. Within the first epoch nothing tells a lost directory from a new
+// one.
 type firstStart struct {
 	id    NodeID
 	join  bool // it has no quorum system of its own

@@ -70,8 +70,8 @@ func followsTheFormer(t testing.TB) {
 
 func TestAFollowerOfAFormerIncarnationIsNoExcuse(t *testing.T) { followsTheFormer(t) }
 
-// Who has asked how long this node leads counts on its answer until the lease ends: the votes
-// stay until then, whether the answer was about a local lead or a global one.
+// A node that has asked how long this one leads counts on the answer until the lease ends:
+// the votes stay until then, whether the answer was about a local lead or a global one.
 func answersBind(t testing.TB) {
 	e, now := leadingAlone()
 	until, _ := e.Leading()
@@ -150,7 +150,7 @@ func successorWaits(t testing.TB) {
 
 func TestASuccessorWaits(t *testing.T) { successorWaits(t) }
 
-// Who inherits votes twice owes the longer leases.
+// A node that inherits votes twice owes the longer leases.
 func owesTheLonger(t testing.TB) {
 	e, alive, now := readyVoter()
 	require.True(t, ask(e, now, incarnation(1), alive).Support)

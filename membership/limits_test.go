@@ -92,7 +92,7 @@ func commitNeedsTime(t testing.TB) {
 
 func TestACommitNeedsVotesThatBind(t *testing.T) { commitNeedsTime(t) }
 
-// Who has dropped the lease on one view has not dropped that on the next.
+// A member that has dropped the lease on one view has not dropped that on the next.
 func confirmationsEndWithTheirView(t testing.TB) {
 	g := newTrio(t)
 	first := g.form().ID

@@ -112,7 +112,7 @@ func TestTheRecordIsBounded(t *testing.T) {
 	require.Len(t, s.Explain(Clock), 1)
 }
 
-// Every event belongs to a subject, but for those that tell about the record of events itself.
+// Every event belongs to a subject, except those about the record of events itself.
 func TestEveryEventHasASubject(t *testing.T) {
 	s := newStory()
 	for _, e := range []event.Event{event.Ready{}, event.Restarted{}, event.Inconsistent{}, event.Elected{}, event.Elected{Global: true},

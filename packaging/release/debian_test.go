@@ -115,7 +115,7 @@ func TestThePackageInSystemd(t *testing.T) {
 	require.Contains(t, status["version"], "1.2.3 ")
 	require.Contains(t, s.run("journalctl", "--no-pager", "-u", "failaware.service"), "left after")
 
-	// Removed, it is gone, but for its settings and the state, which goes with a purge.
+	// A removal leaves the settings and the state, which a purge removes.
 	s.run("dpkg", "--remove", "failaware")
 	_, err := s.try("kill", "-0", fourth)
 	require.Error(t, err)

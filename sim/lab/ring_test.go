@@ -58,8 +58,8 @@ func TestRingWhoseLeaderAndPredecessorCrash(t *testing.T) {
 	require.NoError(t, violation(t, "ring", s, 1, Liveness))
 }
 
-// An election that names a process which crashed goes around for ever, but for
-// the bound of rounds; nobody is elected by it.
+// An election that names a process which crashed goes around until the bound of rounds,
+// and elects nobody.
 func TestRingWithoutRepairWaitsForTheDead(t *testing.T) {
 	r := HighestID(4)
 	for id := timed.NodeID(1); id < 4; id++ {
