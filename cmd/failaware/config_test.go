@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +58,29 @@ func TestFilesAreLimited(t *testing.T) {
 	code, _, err := invoke("config", "check", path)
 	require.Equal(t, 2, code)
 	require.Contains(t, err, "larger than")
+}
+
+// Each warning has its own reason, and settings without one have none.
+func TestWarningsOfSettings(t *testing.T) {
+	dir := []string{"--state-dir", "/nonexistent"}
+	for _, c := range []struct {
+		args []string
+		want []string // beginnings of the warnings
+	}{
+		{dir, nil},
+		{nil, []string{"without --state-dir"}},
+		{append(dir, "--mode", "strict"), []string{"in strict mode"}},
+		{append(dir, "--insecure"), []string{"packets are neither authenticated nor secret"}},
+		{append(dir, "--max-drift-ppb", "300000"), []string{"--max-slew-ppb"}},
+		{[]string{"--mode", "strict", "--insecure"}, []string{"in strict mode", "without --state-dir", "packets are neither"}},
+	} {
+		code, out, stderr := invoke(append([]string{"config", "check", "--id", "7", "-o", "json"}, c.args...)...)
+		require.Zero(t, code, stderr)
+		var g guarantees
+		require.NoError(t, json.Unmarshal([]byte(out), &g))
+		require.Len(t, g.Warnings, len(c.want), "%q: %q", c.args, g.Warnings)
+		for i, w := range c.want {
+			require.True(t, strings.HasPrefix(g.Warnings[i], w), "%q: %q", c.args, g.Warnings)
+		}
+	}
 }

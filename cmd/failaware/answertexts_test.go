@@ -1,0 +1,246 @@
+package main
+
+import (
+	"cmp"
+	"encoding/base64"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/api"
+)
+
+var updateTexts = flag.Bool("update-texts", false, "write testdata/answers.txt anew")
+
+// answerText is an answer of the API and the text that people get.
+type answerText struct {
+	name  string
+	shape reflect.Type
+	text  func(answer any) string
+}
+
+// one is an answer whose text is that of f for the fields of T, beside those that with sets.
+func one[T any](name string, with func(*T), f func(*T) string) answerText {
+	return answerText{name, reflect.TypeFor[T](), func(answer any) string {
+		x := answer.(*T)
+		if with != nil {
+			with(x)
+		}
+		return f(x)
+	}}
+}
+
+// written is one for a text that is written.
+func written[T any](name string, with func(*T), f func(io.Writer, *T) error) answerText {
+	return one(name, with, func(x *T) string {
+		var b strings.Builder
+		if err := f(&b, x); err != nil {
+			return "error: " + err.Error()
+		}
+		return b.String()
+	})
+}
+
+func delivered(kind string) answerText {
+	return one("delivery "+kind, func(d *api.Delivery) { d.Kind = kind }, func(d *api.Delivery) string {
+		text, err := deliveryText(d)
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		return text
+	})
+}
+
+// measured gives a source that has an offset the values that come with it.
+func measured(s *api.Source) {
+	if s.OffsetNS == nil {
+		s.BoundNS, s.AgeNS = nil, nil
+		return
+	}
+	bound, age := int64(3*time.Second), int64(4*time.Second)
+	s.BoundNS, s.AgeNS = cmp.Or(s.BoundNS, &bound), cmp.Or(s.AgeNS, &age)
+}
+
+func writeSource(w io.Writer, s *api.Source) error {
+	return writeSources(w, &api.Sources{Sources: []api.Source{*s}})
+}
+
+func answerTexts() []answerText {
+	all := []answerText{
+		one("broadcast", nil, sentText),
+		one("verify", nil, verificationText), one("global", nil, globalText), one("leader", nil, leaderText),
+		one("view", nil, viewText), one("clock", nil, clockText), one("epoch", nil, epochText), one("state", nil, stateText),
+		one("join", nil, func(j *api.Join) string { return joinText(j, false) }),
+		one("join alone", nil, func(j *api.Join) string { return joinText(j, true) }),
+		one("member's delay", nil, func(m *api.MemberInfo) string { return delayText(m, &api.Members{}) }),
+		one("member's offset", nil, func(m *api.MemberInfo) string { return offsetText(m, &api.Members{}) }),
+		written("members", nil, func(w io.Writer, m *api.MemberInfo) error {
+			left := int64(7 * time.Second)
+			return writeMembers(w, &api.Members{Leader: api.Leader{AtMostNS: left}, View: api.View{ID: "(view)", UpToDate: true},
+				Clock: api.Clock{DeviationNS: &left}, Members: []api.MemberInfo{*m}})
+		}),
+		written("source", measured, writeSource),
+		written("own source", func(s *api.Source) { measured(s); s.Own, s.Samples = true, max(s.Samples, 9) }, writeSource),
+		written("status", nil, writeStatus),
+		written("kv status", nil, kvStatusText),
+		written("kv status partitionable", func(a *api.KVStatus) { a.Kind = "partitionable" }, kvStatusText),
+		written("kv write", nil, writeText),
+		written("kv conflict", nil, func(w io.Writer, c *api.KVConflict) error {
+			return conflictsText(w, &api.KVConflicts{Conflicts: []api.KVConflict{*c}})
+		}),
+	}
+	for _, kind := range []string{"message", "operation", "transition", "view", "outcome-lost", "new-incarnation", "missed"} {
+		all = append(all, delivered(kind))
+	}
+	return all
+}
+
+// fieldsOf returns the paths of the fields of an answer that can be filled, into its structs.
+func fieldsOf(t reflect.Type, prefix []int) (paths [][]int) {
+	for i := range t.NumField() {
+		path := append(slices.Clone(prefix), i)
+		if f := t.Field(i); f.Type.Kind() == reflect.Struct {
+			paths = append(paths, fieldsOf(f.Type, path)...)
+		} else if f.IsExported() {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+func nameOf(t reflect.Type, path []int) string {
+	name := ""
+	for _, i := range path {
+		f := t.Field(i)
+		name, t = name+"."+f.Name, f.Type
+	}
+	return name[1:]
+}
+
+// fill gives a field a value that no other field has.
+func fill(v reflect.Value, name string, number int) {
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		text := "(" + name + ")"
+		if name == "Payload" || name == "Value" {
+			text = base64.StdEncoding.EncodeToString([]byte(text))
+		}
+		v.SetString(text)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(number))
+		if strings.HasSuffix(name, "NS") {
+			v.SetInt(int64(number) * 1_000_000)
+		}
+	case reflect.Uint8, reflect.Uint64:
+		v.SetUint(uint64(number))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), name, number)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), name, number)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		value := reflect.New(v.Type().Elem()).Elem()
+		fill(value, name, number)
+		v.SetMapIndex(reflect.ValueOf("("+name+")"), value)
+	case reflect.Struct:
+		for _, path := range fieldsOf(v.Type(), nil) {
+			fill(v.FieldByIndex(path), name+"."+nameOf(v.Type(), path), number)
+		}
+	default:
+		panic("no value for " + v.Type().String())
+	}
+}
+
+// shown returns the lines of the text of an answer of which only some fields are set.
+func (a *answerText) shown(paths [][]int, set ...int) []string {
+	x := reflect.New(a.shape)
+	for _, i := range set {
+		fill(x.Elem().FieldByIndex(paths[i]), nameOf(a.shape, paths[i]), 101+i)
+	}
+	text := strings.ReplaceAll(a.text(x.Interface()), time.Unix(0, 0).Format("15:04:"), "00:00:") // in any time zone
+	var lines []string
+	for l := range strings.Lines(text) {
+		lines = append(lines, strings.Join(strings.Fields(l), " "))
+	}
+	return append(lines, []string{""}[min(len(lines), 1):]...)
+}
+
+// describe prints the text of an answer without fields, with each one alone, with all, and
+// with all but each. If the text is one line, it also prints that with each two fields that do
+// not show independently: of which one hides the other, or that make another text together.
+func (a *answerText) describe(w io.Writer) {
+	paths := fieldsOf(a.shape, nil)
+	none, all := a.shown(paths), a.shown(paths, upTo(len(paths), -1)...)
+	tell := func(what string, lines, unlike []string) {
+		fmt.Fprintf(w, "%s:\n", what)
+		for _, l := range without(lines, unlike) {
+			fmt.Fprintf(w, "\t%s\n", l)
+		}
+	}
+	fmt.Fprintf(w, "\n== %s\n", a.name)
+	tell("nothing", none, nil)
+	alone := make([][]string, len(paths))
+	for i, path := range paths {
+		if alone[i] = a.shown(paths, i); !slices.Equal(alone[i], none) {
+			tell(nameOf(a.shape, path), alone[i], none)
+		}
+	}
+	for i := range paths {
+		for j := range i {
+			if both := a.shown(paths, j, i); len(none) == 1 && len(both) == 1 && (both[0] != alone[i][0] || alone[j][0] != none[0]) && (both[0] != alone[j][0] || alone[i][0] != none[0]) {
+				tell(nameOf(a.shape, paths[j])+", "+nameOf(a.shape, paths[i]), both, nil)
+			}
+		}
+	}
+	tell("all", all, none)
+	for i, path := range paths {
+		if most := a.shown(paths, upTo(len(paths), i)...); !slices.Equal(most, all) {
+			tell("all but "+nameOf(a.shape, path), most, all)
+		}
+	}
+}
+
+// without returns the lines that are not among others.
+func without(lines, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return slices.Contains(others, l) })
+}
+
+// upTo returns the numbers below n but one.
+func upTo(n, but int) (all []int) {
+	for i := range n {
+		if i != but {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// The texts of answers show each field in its place.
+func TestTextsOfAnswers(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("Texts of answers, by the fields that are set: lines that differ from those of an empty answer.\n" +
+		"go test ./cmd/failaware -run TestTextsOfAnswers -update-texts writes this file.\n")
+	for _, a := range answerTexts() {
+		a.describe(&b)
+	}
+	file := filepath.Join("testdata", "answers.txt")
+	if *updateTexts {
+		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), b.String())
+}
