@@ -24,6 +24,8 @@ func forwardsTheNew(t testing.TB) {
 		}
 		require.Empty(t, c.Forward(at, to, nil))
 	}
+	at := start.Add(forwardEvery / 2)
+	require.NotEmpty(t, c.Forward(at, timed.Incarnation{Node: 2, Boot: 3}, nil), "it has heard nothing yet")
 }
 
 // What is forwarded is all that the reference said: without the leap second that it

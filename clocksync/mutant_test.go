@@ -45,6 +45,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"OldSamplesSteer":      oldSamplesSteerNothing,
 		"BendReplaced":         bendsKeepPromises,
 		"ForwardsTheNewLate":   forwardsTheNew,
+		"ForwardedToAnyBoot":   forwardsTheNew,
 		"LeapUnforwarded":      forwardsAll,
 		"NewLineOwes":          newLinesOweNothing,
 		"EarlierIsNarrower":    earlierReadingsHold,

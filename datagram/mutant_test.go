@@ -42,6 +42,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ChallengerUnproven": challengerCounts,
 		"LastFastSetBack":    newestStays,
 		"TwinsBlameClocks":   twinsAreTrusted,
+		"TwinsAreFaults":     twinsAreNoFault,
 		"SentAfterReceipt":   sentBeforeReceipt,
 
 		"AcceptedForEver":  oldAnswersCountNothing,

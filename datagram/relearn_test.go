@@ -118,6 +118,27 @@ func oneConflictHeals(t testing.TB) {
 	send(9, 2*time.Hour, Dropped)
 }
 
+// Two processes that use one incarnation have two clocks. That these contradict each other
+// is no sign that a clock is wrong.
+func twinsAreNoFault(t testing.TB) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	ahead := hello(7, time.Minute)
+	ahead.Echo = hello(7, 11*ms).Echo
+	take(t, s, 13*ms, ahead, Faulty)
+	faulty, heard := s.Faults(at(14 * ms))
+	require.Equal(t, [2]int{1, 1}, [2]int{faulty, heard})
+	for i, want := range []Kind{Dropped, Twin, Dropped} {
+		h := hello(7, time.Duration(20+i)*ms)
+		h.Counter = 5
+		take(t, s, time.Duration(21+i)*ms, h, want)
+	}
+	faulty, heard = s.Faults(at(25 * ms))
+	require.Equal(t, [2]int{0, 1}, [2]int{faulty, heard})
+}
+
+func TestTwinsAreNoClockFault(t *testing.T) { twinsAreNoFault(t) }
+
 // Contradictions in a row separate two nodes for longer and longer, until the last one is
 // long ago.
 func TestSeparationsGetLonger(t *testing.T) {

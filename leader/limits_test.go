@@ -42,6 +42,7 @@ func silentRival(t testing.TB) {
 	e.HandleReply(now, incarnation(2), Reply{Number: e.LastRequest(), Prefers: 9}, true, nil)
 	supported(e, now, 3, alive)
 	require.True(t, e.Leads(now), "node 9 is out of hearing")
+	require.Equal(t, timed.SetOf(2), e.Refusals(), "a view must not wait for it")
 }
 
 func TestASilentRivalIsNoExcuse(t *testing.T) { silentRival(t) }

@@ -68,6 +68,7 @@ var notices = map[string]func(testing.TB){
 	"RefusalBesideSupport": lastAnswerCounts,
 	"SupportBesideRefusal": lastAnswerCounts,
 	"SilentRivalExcused":   silentRival,
+	"RefusalsForgotten":    silentRival,
 	"StepDownForEver":      stepDownHasAnEnd,
 	"GlobalLeaseAtItsEnd":  leaseEndsAtItsEnd,
 	"HeirOfOpenVotes":      successorWaits,

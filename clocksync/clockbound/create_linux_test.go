@@ -185,6 +185,17 @@ func TestCreateObeysContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// A segment that was written before the last boot is taken over at once: nobody writes it.
+func TestCreateTakesOverAfterABoot(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shm0")
+	foreign(t, path, -time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // ends a look at whether it is written
+	w, err := Create(ctx, path, utcOf(1, true), Options{})
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+}
+
 func TestCreateTakesOverAfterCrash(t *testing.T) {
 	for name, generation := range map[string]uint16{"between two updates": 0x7ffe, "in the middle": 0x7fff, "before zero": 0xffff} {
 		path := filepath.Join(t.TempDir(), "shm0")

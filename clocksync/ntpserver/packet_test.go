@@ -140,6 +140,9 @@ func FuzzAnswer(f *testing.F) {
 	patient := ask(4, 3)
 	patient[2] = 10
 	f.Add(patient, int64(1), int64(5), uint8(3))
+	hasty := ask(4, 3)
+	hasty[2] = 1
+	f.Add(hasty, int64(1), int64(5), uint8(3))
 	f.Add(append(ask(4, 3), make([]byte, 20)...), int64(-1), int64(1)<<62, uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, now, bound int64, flags uint8) {
 		r, v := parse(b)

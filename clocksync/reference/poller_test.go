@@ -104,3 +104,17 @@ func TestPollerEndsWhenAllAddressesDeny(t *testing.T) {
 	require.Equal(t, "rejected: because", st.Reason)
 	require.EqualValues(t, 1, st.Rejected)
 }
+
+// The status is that of the last answer, also where it says less than the one before.
+func TestStatusIsOfTheLastAnswer(t *testing.T) {
+	p := &Poller{st: Status{Poll: DefaultNTPPoll}}
+	for _, x := range []Sample{
+		{Sample: clocksync.Sample{Source: 7, At: 9}, Address: "a", Stratum: 5, Delay: 6, Distance: 7},
+		{Sample: clocksync.Sample{Source: 3, At: 8}, Address: "b", Stratum: 2, Delay: 4, Distance: 5},
+	} {
+		p.note(&x, nil)
+		st := p.Status()
+		require.Equal(t, x, Sample{Sample: st.Latest, Address: st.Address, Stratum: st.Stratum, Delay: st.Delay, Distance: st.Distance})
+		require.Equal(t, x.Source, st.Source)
+	}
+}

@@ -236,6 +236,8 @@ func byDefault(t testing.TB) {
 	require.Empty(t, k.Compact())
 	k.since++
 	require.NotEmpty(t, k.Compact())
+	k.Dislocate()
+	require.Empty(t, k.Compact(), "a snapshot would stand for operations that the disk does not have")
 }
 
 func TestSmallStatesAreWrittenSeldom(t *testing.T) { byDefault(t) }

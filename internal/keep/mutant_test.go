@@ -16,6 +16,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepRewritesOften":   seldom,
 		"KeepForgetsSize":     seldom,
 		"KeepAlwaysSmall":     byDefault,
+		"KeepElsewhere":       byDefault,
 		"KeepConfirmsUnsaid":  unconfirmed,
 		"KeepPayloadsLent":    keepsPayloads,
 		"KeepUnreadIsNone":    failedReads,

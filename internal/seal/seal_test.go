@@ -126,6 +126,28 @@ func keepsTwoSessions(t testing.TB) {
 	require.False(t, o.Knows(at(2), 1))
 }
 
+// The last two sessions stay, whatever tells them apart: the incarnation, the key while keys are
+// rotated, or the high half of the counter.
+func TestTheLastTwoSessionsStay(t *testing.T) {
+	a, b := NewKey(), NewKey()
+	type sent struct {
+		key           Key
+		boot, counter uint64
+	}
+	for _, two := range [][2]sent{{{a, 1, 1}, {a, 2, 1}}, {{a, 1, 1}, {b, 1, 2}}, {{a, 1, 1}, {a, 1, 1 << 32}}} {
+		o := NewOpener(ring(t, a, b))
+		at := func(x sent) Origin { return Origin{Source: 7, Boot: x.boot, Key: x.key.ID()} }
+		for _, x := range two {
+			_, _, err := o.Open(NewSealer(ring(t, x.key)).Seal(packet("x"), header, nil, x.boot, x.counter, 1), header, at(x), x.counter)
+			require.NoError(t, err)
+			o.Keep()
+		}
+		for _, x := range two {
+			require.True(t, o.Knows(at(x), x.counter))
+		}
+	}
+}
+
 func TestKeysHideThemselves(t *testing.T) {
 	k := NewKey()
 	text := k.Text()

@@ -279,11 +279,14 @@ func call(s *Store, submit submitter, r *rand.Rand, value string) (in step, out 
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	read := func(latest bool) (o outcome, err error) {
-		_, err = s.Read(ctx, latest, func(s *kv.State) {
+		fresh, err := s.Read(ctx, latest, func(s *kv.State) {
 			if e := s.Get("key"); e != nil {
 				o = outcome{value: string(e.Value), version: e.Version}
 			}
 		})
+		if err == nil && fresh.Latest != latest {
+			panic("an answer is as old as was asked for, and says otherwise")
+		}
 		return o, err
 	}
 	if r.IntN(2) == 0 {
