@@ -156,3 +156,18 @@ func lastOf(l *Loop) (last deliveryqueue.Item) {
 	}
 	return last
 }
+
+// A clock that was held to be faulty is trusted again by each verdict that it is not, also by
+// one that it nearly is.
+func TestVerdictsOnTheRate(t *testing.T) {
+	for v, trusted := range map[hwclock.Verdict]bool{hwclock.RateUnknown: false, hwclock.RateFine: true, hwclock.RateSuspect: true, hwclock.RateFaulty: false} {
+		l, c := newLoop(func(*Config) {})
+		for _, v := range []hwclock.Verdict{hwclock.RateFaulty, v} {
+			l.do(func(d *driver) { d.judgeRate(v) })
+			for range 100 {
+				step(l, c)
+			}
+		}
+		require.Equal(t, trusted, l.driver.stack != nil, "%v", v)
+	}
+}

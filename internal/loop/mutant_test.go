@@ -36,6 +36,7 @@ var notices = map[string]func(testing.TB){
 	"IDUnwrittenSpeaks":     claimsKeepFirst,
 	"QuorumUntold":          refusesWithoutQuorum,
 	"KeysForgedKept":        silentlyDrops,
+	"KeysKnownInPart":       allKeysKnown,
 	"KeysForgetPackets":     silentlyDrops,
 	"SendBeforePublish":     usersLook,
 	"GreetingLeadsNot":      joinersMeet,

@@ -62,4 +62,29 @@ func sealedAreOpened(t testing.TB) {
 	require.Equal(t, map[uint8]int{wire.SuiteXAES256GCM: 6, wire.SuiteSharing: 6}, suites)
 }
 
+// A packet says which keys its sender has, all of them: a key that one does not use any more
+// may be removed.
+func allKeysKnown(t testing.TB) {
+	r, err := seal.NewRing(seal.NewKey(), seal.NewKey(), seal.NewKey())
+	require.NoError(t, err)
+	o := outbound{counter: 40, random: func() uint64 { return 5 }}
+	o.encoder.MaxPacket = wire.MaxPacket
+	o.takeRing(r)
+	p := &wire.Packet{Header: datagram.Header{Version: wire.Version, Source: 2, Destination: 1, Boot: 7, Echo: datagram.Echo{Heard: datagram.NotHeard}},
+		MaxDrift: 1, FastThreshold: 1}
+	require.NoError(t, o.add(p, netip.MustParseAddrPort("127.0.0.1:9"), new(counts)))
+	conn := &wholeConn{}
+	o.send(hwclock.Of(func() int64 { return 1e9 }), conn)
+	require.Len(t, conn.sent, 1)
+	h, _, err := wire.ParseHeader(conn.sent[0])
+	require.NoError(t, err)
+	l, _ := newLoop(func(*Config) {})
+	l.driver.takeRing(r)
+	_, refused := l.driver.open(&udp.Packet{Buf: conn.sent[0], N: len(conn.sent[0])}, &h)
+	require.Empty(t, refused)
+	require.Equal(t, r.IDs(), l.driver.opening.rings[2].list())
+}
+
+func TestAllKeysOfAPeerAreKnown(t *testing.T) { allKeysKnown(t) }
+
 func TestWhatLeavesSealedIsOpened(t *testing.T) { sealedAreOpened(t) }

@@ -54,6 +54,7 @@ func changeToNobody(t testing.TB) {
 	require.ErrorIs(t, d.proposeQuorum(1, "majority:8,9"), epoch.ErrSystem)
 	d.forceQuorum("majority:8,9", timed.SetOf(1), func(err error) { require.ErrorIs(t, err, epoch.ErrSystem) })
 	require.ErrorIs(t, d.proposeQuorum(2, "majority:1,9"), ErrNotLeader, "in that epoch")
+	require.ErrorIs(t, d.proposeQuorum(0, "majority:1,9"), ErrNotLeader, "in the epoch before")
 	require.NoError(t, d.proposeQuorum(1, "majority:1,9"), "node 9 may come")
 }
 
