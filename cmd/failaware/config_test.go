@@ -84,3 +84,15 @@ func TestWarningsOfSettings(t *testing.T) {
 		}
 	}
 }
+
+// The kind of a store alone says whether its messages need a quorum.
+func TestStoresSayWhetherTheyNeedAQuorum(t *testing.T) {
+	t.Setenv("FAILAWARE_ID", "1")
+	t.Setenv("FAILAWARE_QUORUM", "majority:1")
+	for kind, needs := range map[string]bool{"linearizable": true, "partitionable": false} {
+		t.Setenv("FAILAWARE_KV", kind)
+		c, _, err := loadConfig("", source{})
+		require.NoError(t, err)
+		require.Equal(t, needs, c.Broadcast.RequireQuorum, kind)
+	}
+}

@@ -127,3 +127,10 @@ func otherLeadsRenewNothing(t testing.TB) {
 }
 
 func TestHoldsOfOtherLeadsRenewNothing(t *testing.T) { otherLeadsRenewNothing(t) }
+
+// The guard kills before a hold ends, and after lock would: so that lock can say why.
+func TestTheGuardKillsBetweenLockAndTheEnd(t *testing.T) {
+	l := &locking{timing: lockTiming{margin: 10 * time.Millisecond}}
+	end := timed.Instant(time.Second)
+	require.Equal(t, end.Add(-5*time.Millisecond), l.deadline(&api.Held{Until: end}))
+}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/base64"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,5 +28,22 @@ func TestNoTextCommandsATerminal(t *testing.T) {
 		require.NoError(t, err)
 		require.Regexp(t, ` from node 2: `, got)
 		require.Equal(t, want, got[len(got)-len(want):])
+	}
+}
+
+// A long value is cut before a character that would be cut in half.
+func TestValuesAreCutBetweenCharacters(t *testing.T) {
+	for _, c := range []string{"e", "é", "€", "🙂"} {
+		for before := longest - 4; before <= longest; before++ {
+			whole := min(before+len(c), longest)
+			if whole < before+len(c) {
+				whole = before
+			}
+			if before+len(c) < longest {
+				continue // more is shown
+			}
+			value := strings.Repeat("a", before) + c + "more"
+			require.Equal(t, fmt.Sprintf("%s… (%d bytes)", value[:whole], len(value)), printable([]byte(value)))
+		}
 	}
 }
