@@ -74,6 +74,9 @@ func firstHolds(t testing.TB) {
 		require.NoError(t, err)
 		require.Equal(t, enough, a.suffices(h), left)
 	}
+	a.left, a.g.timeout = 110, time.Second
+	_, err := a.await(t.Context())
+	require.ErrorContains(t, err, "leads, but not for long enough")
 	a.left, a.timing.SchedulingDelayNS = 500, 300
 	h, err := a.firstHold(t.Context())
 	require.NoError(t, err)
