@@ -14,10 +14,10 @@ import (
 var passedOn = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
 	syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT}
 
-// commandSignals returns a channel of these signals, and a function that stops it.
+// commandSignals returns a channel of those that lock heeds, and a function that stops it.
 func commandSignals() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 16)
-	signal.Notify(c, passedOn...)
+	signal.Notify(c, heeded(passedOn...)...)
 	return c, func() { signal.Stop(c) }
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/signal"
 	"syscall"
 	"testing"
 	"time"
@@ -75,6 +76,24 @@ func signalsAreRemembered(t testing.TB) {
 }
 
 func TestASignalToEndIsRemembered(t *testing.T) { signalsAreRemembered(t) }
+
+// A signal that lock was started to ignore, as by nohup, is for the command neither. To catch
+// it would also keep the command from ignoring it.
+func ignoredSignalsStayIgnored(t testing.TB) {
+	signal.Ignore(syscall.SIGHUP)
+	defer func() { // it is caught again, and then has its usual effect
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGHUP)
+		signal.Stop(c)
+		require.Equal(t, passedOn, heeded(passedOn...))
+	}()
+	_, stop := commandSignals()
+	defer stop()
+	require.True(t, signal.Ignored(syscall.SIGHUP))
+	require.Equal(t, []os.Signal{syscall.SIGTERM, syscall.SIGUSR1}, heeded(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1))
+}
+
+func TestIgnoredSignalsStayIgnored(t *testing.T) { ignoredSignalsStayIgnored(t) }
 
 // A lock that waits ends by the signals that end it, and by no others.
 func TestSignalsOfALockThatWaits(t *testing.T) {

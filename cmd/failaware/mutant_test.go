@@ -18,6 +18,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockGuardUnseen":         theGuardsKillIsALostLead,
 		"LockSignalForgotten":     signalsAreRemembered,
 		"LockHangupEnds":          signalsAreRemembered,
+		"LockHangupCaught":        ignoredSignalsStayIgnored,
 		"LockGuardSilent":         guardsSayFirst,
 		"LockGuardDeaf":           guardsLookFirst,
 		"LockGuardHeldUp":         guardsReadTheClockFirst,
