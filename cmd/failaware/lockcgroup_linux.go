@@ -52,15 +52,28 @@ func (g cgroup) kill() {
 	}
 }
 
-// remove kills the remaining processes and removes the group. It waits for them to die.
+// remove kills the remaining processes and removes the group, with those that the command has
+// made in it. It waits for the processes to die.
 func (g cgroup) remove() {
 	if g == "" {
 		return
 	}
 	g.kill()
-	for end := time.Now().Add(orphanPatience); errors.Is(os.Remove(string(g)), syscall.EBUSY) && time.Now().Before(end); {
+	for end := time.Now().Add(orphanPatience); errors.Is(removeGroups(string(g)), syscall.EBUSY) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// removeGroups removes the directory of a control group that has no processes, and those of
+// the groups in it.
+func removeGroups(dir string) error {
+	below, _ := os.ReadDir(dir) // it may be removed
+	for _, e := range below {
+		if e.IsDir() {
+			_ = removeGroups(filepath.Join(dir, e.Name()))
+		}
+	}
+	return os.Remove(dir)
 }
 
 // ownCgroup returns the directory of the control group of this process, or "" if

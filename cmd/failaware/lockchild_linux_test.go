@@ -1,8 +1,11 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,4 +27,25 @@ func TestOrphansAreFound(t *testing.T) {
 	require.NotContains(t, children(), cmd.Process.Pid)
 	require.False(t, killOrphans(others...))
 	_ = cmd.Wait() // it was collected
+}
+
+// A command may make control groups in its own, as a lock that it runs does. They go as well.
+func TestControlGroupsWithinGo(t *testing.T) {
+	g := newCgroup()
+	if g == "" {
+		t.Skip("this process may not make control groups")
+	}
+	inner := filepath.Join(g.file("inner"), "innermost")
+	require.NoError(t, os.MkdirAll(inner, 0o700))
+	cmd := exec.Command("sleep", "1000")
+	require.NoError(t, cmd.Start())
+	defer func() {
+		_ = cmd.Process.Kill() // if the group was not
+		_ = cmd.Wait()
+	}()
+	require.NoError(t, os.WriteFile(filepath.Join(inner, "cgroup.procs"), []byte(strconv.Itoa(cmd.Process.Pid)), 0))
+	for range 5 { // a busy machine may need longer than remove waits
+		g.remove()
+	}
+	require.NoDirExists(t, string(g))
 }
