@@ -90,7 +90,7 @@ func (a *attempt) advice() string {
 // The process still dies by the signal, which also ends a loop of the shell.
 func (a *attempt) interruptible(w io.Writer) (leave func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, heeded(os.Interrupt, syscall.SIGTERM)...)
 	go func() {
 		select {
 		case <-done:

@@ -91,6 +91,7 @@ func ignoredSignalsStayIgnored(t testing.TB) {
 	defer stop()
 	require.True(t, signal.Ignored(syscall.SIGHUP))
 	require.Equal(t, []os.Signal{syscall.SIGTERM, syscall.SIGUSR1}, heeded(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1))
+	require.Equal(t, []os.Signal{syscall.SIGHUP}, heeded(syscall.SIGHUP), "none would stand for all")
 }
 
 func TestIgnoredSignalsStayIgnored(t *testing.T) { ignoredSignalsStayIgnored(t) }
