@@ -183,7 +183,7 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 	s.id, s.own, s.known = l.Timeline, false, true
 	first := !c.shared
 	c.shared = true
-	if changed && (first || diff.Abs() > c.cfg.StepThreshold || shown < least) {
+	if changed && (first && diff != 0 || diff.Abs() > c.cfg.StepThreshold || shown < least) {
 		to := max(s.middle, least)
 		c.correct(now, to, s.middle.Sub(to), s.rate)
 		return append(out, Effect{Kind: Stepped, Timeline: l.Timeline, Parent: l.Parent, Step: to.Sub(shown)})

@@ -74,6 +74,9 @@ func TestFirstTimelineIsSteppedOnto(t *testing.T) {
 	require.InDelta(t, float64(wall), float64(r.Time), 1000)
 	require.LessOrEqual(t, r.Deviation, 51*time.Microsecond)
 	require.Equal(t, Internal, r.Status)
+
+	same := New(config(2), start, wall)
+	require.Equal(t, []Kind{Adopted}, kinds(same.HandleLine(start, &line, -50*time.Microsecond, 50*time.Microsecond, nil)), "it does not jump")
 }
 
 func TestSmallDifferencesSlewAndLargeOnesStep(t *testing.T) {
