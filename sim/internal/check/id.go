@@ -46,5 +46,6 @@ func (c *Checker) Blames(n *Process) bool {
 		return false
 	}
 	c.Sometimes(situation.BlamedItself)
+	c.Live.noteBlame(n)
 	return true
 }

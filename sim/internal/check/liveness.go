@@ -23,7 +23,9 @@ type liveness struct {
 	dirty  bool
 	apart  []int64 // for each block, when nodes of it came to be in two epochs; 0: they are in one
 	mend   mending
-	prompt int64 // bound of a view in a world that loses single packets only
+	prompt int64     // bound of a view in a world that loses single packets only
+	rejoin bool      // the bounds include the time that rejoining takes
+	blamed timed.Set // nodes that have blamed their clocks in this period
 
 	last       int64
 	LedTime    int64 // node-nanoseconds
@@ -43,9 +45,9 @@ func (l *liveness) changed() { l.dirty = true }
 func (l *liveness) Begin(blocks []timed.Set, rejoin bool) {
 	l.stable, l.since, l.blocks, l.apart = true, l.c.Now, blocks, make([]int64, len(blocks))
 	l.elect, l.view = int64(l.c.Bounds.Elect), int64(l.c.Bounds.View)
+	l.rejoin, l.blamed = false, timed.Set{}
 	if rejoin {
-		l.elect += int64(l.c.Bounds.Rejoin)
-		l.view += int64(l.c.Bounds.Rejoin)
+		l.addRejoin()
 	}
 	l.prompt = int64(changeTime(&l.c.Timing, &l.c.Bounds, rejoin))
 	l.ledAt, l.viewAt, l.dirty = 0, 0, true
@@ -53,6 +55,25 @@ func (l *liveness) Begin(blocks []timed.Set, rejoin bool) {
 	l.began = l.since
 	if l.c.cast != nil {
 		l.c.cast.Live.begin()
+	}
+}
+
+// addRejoin adds the time that rejoining takes to the bounds, once.
+func (l *liveness) addRejoin() {
+	if !l.rejoin {
+		l.rejoin = true
+		l.elect += int64(l.c.Bounds.Rejoin)
+		l.view += int64(l.c.Bounds.Rejoin)
+	}
+}
+
+// noteBlame restarts the bounds because a node ends its incarnation. Packets of a clock that
+// was broken before the world became still may come late, and bring that about once.
+func (l *liveness) noteBlame(n *Process) {
+	if l.stable && !l.blamed.Has(n.ID) {
+		l.blamed.Add(n.ID)
+		l.Begins()
+		l.addRejoin()
 	}
 }
 
@@ -64,7 +85,7 @@ func (l *liveness) End() {
 	}
 	if l.c.Change != nil {
 		l.endChange()
-	} else if l.ledAt == 0 || l.viewAt == 0 {
+	} else if since := l.c.Now - l.since; (l.ledAt == 0 || l.viewAt == 0) && (l.blamed.Empty() || since > l.view) {
 		l.miss("leader reached after %v, view after %v (0: never); bounds %v and %v",
 			time.Duration(l.ledAt), time.Duration(l.viewAt), time.Duration(l.elect), time.Duration(l.view))
 	}

@@ -75,6 +75,9 @@ func (l *liveness) noteMissedReply(leader timed.Incarnation, number timed.Instan
 	if !n.Stack.Datagram().Alive(n.Clock.Show(c.Now)).Has(voter) {
 		return // the leader has not asked it
 	}
+	if v := c.processes[voter-1]; !v.Up || v.Boot != n.Stack.Datagram().Boot(voter) {
+		return // the leader asks a former incarnation, which may also outrank it until it is not alive any more
+	}
 	round := c.Timing.MaxDrift.Upper(c.Timing.RoundTime()) + c.Timing.SchedulingDelay
 	l.mend.leader, l.mend.request, l.mend.again = leader, number, n.Clock.When(number)+int64(round)+c.grain
 }

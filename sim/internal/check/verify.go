@@ -44,10 +44,14 @@ func (c *Checker) Answered(n *Process, p *wire.Packet) {
 	a := &answerGiven{clock: n.Clock, support: el.Support()}
 	a.local, _ = el.Leading()
 	a.global, _ = el.LeadingGlobally()
-	// If the node won a round with shorter votes later in this turn, the answer is about
-	// the previous lease.
-	if cl := &c.Claims[n.Index]; cl.Leading {
-		a.local, a.global = timed.Later(a.local, cl.expiration), timed.Later(a.global, cl.GlobalEnd)
+	// The node may have won a round later in this turn, with other votes. The answer is about
+	// the lease before, then.
+	end := p.Header.Stamp.Add(p.Answer.Local)
+	if cl := &c.Claims[n.Index]; cl.Leading && cl.expiration == end {
+		a.local, a.global, a.support = end, cl.GlobalEnd, cl.Support
+	}
+	if a.local != end {
+		c.Fail("Verify", n, "answers that it leads until %v, when no lease of it ends", end)
 	}
 	c.global.answers[answerKey{timed.Incarnation{Node: n.ID, Boot: n.Boot}, p.Answer.Asker, p.Answer.Asked}] = a
 }
