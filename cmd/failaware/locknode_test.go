@@ -74,9 +74,6 @@ func firstHolds(t testing.TB) {
 		require.NoError(t, err)
 		require.Equal(t, enough, a.suffices(h), left)
 	}
-	a.left, a.g.timeout = 110, time.Second
-	_, err := a.await(t.Context())
-	require.ErrorContains(t, err, "leads, but not for long enough")
 	a.left, a.timing.SchedulingDelayNS = 500, 300
 	h, err := a.firstHold(t.Context())
 	require.NoError(t, err)
@@ -85,6 +82,14 @@ func firstHolds(t testing.TB) {
 	a.timing.LockTimeNS = 300
 	_, err = a.firstHold(t.Context())
 	require.ErrorContains(t, err, "is too long")
+}
+
+// A lock waits for a lead of which enough is left.
+func TestALockWaitsForALongEnoughHold(t *testing.T) {
+	a := newAsked(t)
+	a.termBefore, a.timing.LockTimeNS, a.left, a.g.timeout = 100, 10_000, 110, time.Second
+	_, err := a.await(t.Context())
+	require.ErrorContains(t, err, "leads, but not for long enough")
 }
 
 func TestFirstHolds(t *testing.T) { firstHolds(t) }
