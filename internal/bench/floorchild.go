@@ -145,12 +145,14 @@ func (f *floorChild) takePart(cmd *command) error {
 	switch err := f.prepare(cmd); {
 	case err != nil:
 		return err
+	case cmd.Floor.Rounds && cmd.Floor.Senders.Has(f.self):
+		return f.measure(f.request)
 	case cmd.Floor.Rounds:
-		return f.rounds()
+		return f.measure(f.answer)
 	case cmd.Floor.Rate > 0:
 		return f.exchange()
 	}
-	return f.measure()
+	return f.measure(f.until)
 }
 
 // prepare resets the state of the last run.
@@ -178,9 +180,9 @@ func (f *floorChild) prepare(cmd *command) error {
 	return nil
 }
 
-// measure sends as much as the window takes, and counts in the second part of a run.
-func (f *floorChild) measure() error {
-	if err := f.until(f.run.Measured); err != nil {
+// measure works until the end of a run, and counts in the second part of it.
+func (f *floorChild) measure(work func(until timed.Instant) error) error {
+	if err := work(f.run.Measured); err != nil {
 		return err
 	}
 	var before, after usage
@@ -189,7 +191,7 @@ func (f *floorChild) measure() error {
 	}
 	start, together := f.clock.Now(), f.conn.Stats().Get("sent_together")
 	f.count = floorCount{}
-	if err := f.until(f.run.End); err != nil {
+	if err := work(f.run.End); err != nil {
 		return err
 	}
 	f.count.Elapsed = f.clock.Now().Sub(start)

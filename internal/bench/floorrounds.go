@@ -27,29 +27,6 @@ func measureFloorRounds(ctx context.Context, opt floorOptions, rate float64) (pe
 	return percent, nil
 }
 
-// rounds takes part in a run of rounds, and counts in the second part of it.
-func (f *floorChild) rounds() error {
-	turns := f.answer
-	if f.run.Senders.Has(f.self) {
-		turns = f.request
-	}
-	if err := turns(f.run.Measured); err != nil {
-		return err
-	}
-	var before, after usage
-	if err := before.ofProcess(); err != nil {
-		return err
-	}
-	start := f.clock.Now()
-	if err := turns(f.run.End); err != nil {
-		return err
-	}
-	f.count.Elapsed = f.clock.Now().Sub(start)
-	err := after.ofProcess()
-	f.count.CPU = after.CPU - before.CPU
-	return err
-}
-
 // request sends requests until an instant. Like the leader of a group at rest, it sleeps
 // through the answers, and reads them before the next request.
 func (f *floorChild) request(end timed.Instant) error {
