@@ -19,7 +19,7 @@ import (
 	"github.com/failaware/failaware/internal/api"
 )
 
-var updateTexts = flag.Bool("update-texts", false, "write testdata/answers.txt anew")
+var updateTexts = flag.Bool("update-texts", false, "write the texts in testdata anew")
 
 // answerText is an answer of the API and the text that people get.
 type answerText struct {
@@ -236,11 +236,18 @@ func TestTextsOfAnswers(t *testing.T) {
 	for _, a := range answerTexts() {
 		a.describe(&b)
 	}
-	file := filepath.Join("testdata", "answers.txt")
+	requireTexts(t, "answers.txt", b.String())
+}
+
+// requireTexts requires that a file of testdata has the texts. With -update-texts it writes
+// the file before.
+func requireTexts(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
 	if *updateTexts {
-		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), b.String())
+	require.Equal(t, string(want), got)
 }

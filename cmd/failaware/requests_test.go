@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,13 +79,7 @@ func TestRequestsOfCommands(t *testing.T) {
 		require.NotEmpty(t, came, line)
 		mu.Unlock()
 	}
-	file := filepath.Join("testdata", "requests.txt")
-	if *updateTexts {
-		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), b.String())
+	requireTexts(t, "requests.txt", b.String())
 }
 
 func TestRequestsAreOfAllCommands(t *testing.T) {
