@@ -30,16 +30,16 @@ func Apart(a, b any, except ...string) (names []string, shared int) {
 	other := reflect.ValueOf(b).Elem()
 	each(a, except, func(name string, f reflect.Value) {
 		g := other.FieldByName(name)
-		if !g.IsValid() {
-			return
-		}
 		same := false
-		if f.CanInt() && g.CanUint() {
-			same = uint64(f.Int()) == g.Uint()
-		} else if f.Type() != g.Type() {
+		switch {
+		case !g.IsValid():
 			return
-		} else {
+		case f.CanInt() && g.CanUint():
+			same = uint64(f.Int()) == g.Uint()
+		case f.Type() == g.Type():
 			same = reflect.DeepEqual(f.Interface(), open(g).Interface())
+		default:
+			return
 		}
 		if shared++; !same {
 			names = append(names, name)
