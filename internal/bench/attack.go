@@ -49,18 +49,17 @@ type AttackKind struct {
 // Attack sends hostile packets to a node of a group with keys: to the leader, if the
 // attacker can. It is on the path between two nodes, reads their packets, and has no key.
 func Attack(ctx context.Context, opt AttackOptions) (*AttackResult, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	defer cancel()
 	opt.Keys = true
 	r := &AttackResult{Head: opt.head(AttackBench), Nodes: opt.Nodes, Rate: opt.Rate, Total: AttackKind{Name: "all"}}
-	g, err := opt.startGroup(ctx, opt.Nodes, nil)
+	var tap tap
+	defer tap.close()
+	g, err := opt.startGroup(ctx, opt.Nodes, func(g *group) { g.tap = &tap })
 	if err != nil {
 		return nil, err
 	}
 	defer g.stop()
-	tap, err := newTap(g, 1, 2)
-	if err != nil {
-		return nil, err
-	}
-	defer tap.close()
 	if err := g.untilWhole(ctx); err != nil {
 		return nil, err
 	}
@@ -68,7 +67,7 @@ func Attack(ctx context.Context, opt AttackOptions) (*AttackResult, error) {
 	if target > 2 {
 		target = 1 // the attacker reads the packets of nodes 1 and 2
 	}
-	a, err := newAttacker(g, target, tap)
+	a, err := newAttacker(g, target, &tap)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +75,9 @@ func Attack(ctx context.Context, opt AttackOptions) (*AttackResult, error) {
 	const alone = 3 * time.Second
 	if err := sleep(ctx, time.Second); err != nil {
 		return nil, err
+	}
+	if a.tap.pick(target) == nil {
+		return nil, fmt.Errorf("bench: the attacker has read no packet to node %v", target)
 	}
 	if a.idle, err = a.watch(func() error { return sleep(ctx, alone) }); err != nil {
 		return nil, err

@@ -60,13 +60,7 @@ var hostile = []hostileKind{
 }
 
 // overheard returns a packet to the target that the attacker has read.
-func (p *packets) overheard() []byte {
-	for {
-		if x := p.tap.pick(p.target); x != nil {
-			return x
-		}
-	}
-}
+func (p *packets) overheard() []byte { return p.tap.pick(p.target) }
 
 func noise(b []byte, n int) []byte {
 	for range n {

@@ -23,6 +23,7 @@ type group struct {
 	flood  *floodSetup // nil: no flood
 	pages  *pagesSetup // nil: no replicated state
 	key    string      // empty: packets are not sealed
+	tap    *tap        // nil: nobody is on the path between nodes 1 and 2
 	clock  *hwclock.Clock
 	all    timed.Set
 
@@ -73,7 +74,18 @@ func (g *group) startAll(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: the nodes did not start", err)
 	}
-	g.tell(g.all, command{Do: doPeers, Peers: g.addresses()})
+	if g.tap != nil {
+		if err := g.tap.open(g, 1, 2); err != nil {
+			return err
+		}
+	}
+	for id := range g.all.All() {
+		list := g.addresses()
+		if g.tap != nil {
+			g.tap.between(id, list)
+		}
+		g.members[id].child.tell(command{Do: doPeers, Peers: list})
+	}
 	return nil
 }
 

@@ -28,32 +28,34 @@ type end struct {
 
 const tapKeeps = 4096
 
-// newTap puts a tap between two nodes, which know each other only by it from now on.
-func newTap(g *group, a, b timed.NodeID) (*tap, error) {
-	t := &tap{}
+// open puts a tap between two nodes of a group that do not know each other yet.
+func (t *tap) open(g *group, a, b timed.NodeID) error {
 	for i, id := range []timed.NodeID{a, b} {
 		at, err := g.address(id)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 		if err != nil {
-			t.close()
-			return nil, err
+			return err
 		}
 		t.ends[i] = end{id, conn, at}
 	}
 	for i := range t.ends {
 		go t.forward(i)
-		list := g.addresses()
+	}
+	return nil
+}
+
+// between replaces, in the addresses for one of the two nodes, that of the other one.
+func (t *tap) between(id timed.NodeID, list []address) {
+	for i := range t.ends {
 		for k := range list {
-			if list[k].ID == t.ends[1-i].id {
+			if t.ends[i].id == id && t.ends[1-i].id == list[k].ID {
 				list[k].Addr = t.ends[i].conn.LocalAddr().String()
 			}
 		}
-		g.members[t.ends[i].id].child.tell(command{Do: doPeers, Peers: list})
 	}
-	return t, nil
 }
 
 // forward forwards the packets that arrive at end i to the other node.
@@ -85,7 +87,7 @@ func (t *tap) keep(to int, b []byte) {
 	t.kept[to][t.seen[to]%tapKeeps] = x
 }
 
-// pick returns a packet to a node, or nil if there was none.
+// pick returns one of the packets to a node, or nil if there was none.
 func (t *tap) pick(to timed.NodeID) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
