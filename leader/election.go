@@ -88,6 +88,7 @@ type Election struct {
 	granted        timed.Instant // end of the view leases that rest on the votes
 	answersUntil   timed.Instant // end of the answers that rest on the votes
 	inheritedUntil timed.Instant // end of the view leases of the leader who handed its votes over
+	youngUntil     timed.Instant // from then on, requests from before this node's view are slow
 	successor      timed.NodeID  // in whose favour, or NoNode
 
 	// This node was named as the successor of a leader that resigned.

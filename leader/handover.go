@@ -16,6 +16,8 @@ package leader
 //  4. All leases on V rest on the vote of q too. So q knows when they end, by its own clock:
 //     when its vote for p does. It can ask for votes before that only if it knows of the
 //     hand-over, p freed its vote, or it is another incarnation, which is not V's member.
+//     What q has asked before it became a member of V can still be on its way. So p hands
+//     nothing over before that is slow: for FastThreshold from V's commit on.
 //  5. Until then, q commits no view without a member of V other than p: members drop V when
 //     they acknowledge the proposal. And it gives no vote back, unless it has committed a
 //     view.
@@ -42,6 +44,8 @@ func (e *Election) Successor(now timed.Instant) timed.NodeID {
 	switch {
 	case !e.releasing || now < timed.Later(e.answersUntil, e.inheritedUntil):
 		return timed.NoNode // answers are for the asker, who drops nothing
+	case now < e.youngUntil:
+		return timed.NoNode // an old request would take the vote
 	case now <= e.lastRequest:
 		return timed.NoNode // the vote would not be older than the packet
 	case e.successor != timed.NoNode:
@@ -79,8 +83,12 @@ func (e *Election) InheritedUntil() timed.Instant { return e.inheritedUntil }
 func (e *Election) Handed() timed.Incarnation { return e.handed }
 
 // NoteCommitted notes that this node has committed a view. No member counts any more on the
-// view of the leader whose votes this node took over.
-func (e *Election) NoteCommitted() { e.inheritedUntil = 0 }
+// view of the leader whose votes this node took over. The members vote for this node now, and
+// requests of theirs that they sent before are slow from youngUntil on.
+func (e *Election) NoteCommitted(now timed.Instant) {
+	t := &e.cfg.Timing
+	e.inheritedUntil, e.youngUntil = 0, now.Add(t.MaxDrift.Wait(t.FastThreshold))
+}
 
 // noteSuccessor notes that a leader has freed this node's vote in favour of a node.
 // That node asks for votes at once and is preferred to all nodes that do not lead.

@@ -51,7 +51,7 @@ func successorOwes(t testing.TB) {
 	e.NoteGrantsDropped() // of a view of its own
 	require.Empty(t, releases(e.Abdicate(now+2, Outranked, nil)))
 	require.Equal(t, until, e.releaseAt)
-	e.NoteCommitted()
+	e.NoteCommitted(now + 2)
 	require.Zero(t, e.bound())
 }
 

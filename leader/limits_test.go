@@ -127,9 +127,15 @@ func stepDownHasAnEnd(t testing.TB) {
 
 func TestASteppingDownHasAnEnd(t *testing.T) { stepDownHasAnEnd(t) }
 
+// fastFor returns for how long after it was sent a message may still be fast.
+func fastFor(e *Election) time.Duration {
+	t := &e.cfg.Timing
+	return t.MaxDrift.Wait(t.FastThreshold)
+}
+
 // Votes are not handed to a successor while somebody counts on them: on an answer, or on the
 // view of the leader that handed them over before; nor in the instant of a request, whose
-// votes are not older than the packet.
+// votes are not older than the packet; nor while requests from before the view may count.
 func successorWaits(t testing.TB) {
 	successor := func(change func(e *Election)) timed.NodeID {
 		e, alive, _ := readyVoter()
@@ -143,10 +149,14 @@ func successorWaits(t testing.TB) {
 	for name, change := range map[string]func(*Election){
 		"not resigned": func(e *Election) { e.releasing = false }, "answered": func(e *Election) { e.answersUntil = 101 },
 		"inherited": func(e *Election) { e.inheritedUntil = 101 }, "in the instant of a request": func(e *Election) { e.lastRequest = 100 },
+		"committed a moment ago": func(e *Election) { e.NoteCommitted(101 - timed.Instant(fastFor(e))) },
 	} {
 		require.Equal(t, timed.NoNode, successor(change), name)
 	}
-	require.Equal(t, timed.NodeID(1), successor(func(e *Election) { e.answersUntil, e.inheritedUntil = 100, 100 }), "all of it is over")
+	require.Equal(t, timed.NodeID(1), successor(func(e *Election) {
+		e.NoteCommitted(100 - timed.Instant(fastFor(e)))
+		e.answersUntil, e.inheritedUntil = 100, 100
+	}), "all of it is over")
 }
 
 func TestASuccessorWaits(t *testing.T) { successorWaits(t) }

@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "leader", notices) }
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
 	"HandOverNewer":        newerVotesStay,
+	"HandOverYoung":        successorWaits,
 	"GlobalRevived":        notRevived,
 	"HandedShortened":      newerVotesStay,
 	"OwesNothing":          successorOwes,

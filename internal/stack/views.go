@@ -33,7 +33,7 @@ func (s *Stack) performViews() {
 			s.election.NoteGrantsDropped()
 		case membership.Installed:
 			if e.View.ID.Leader == s.cfg.Self.Node {
-				s.election.NoteCommitted()
+				s.election.NoteCommitted(s.lastTurn)
 			}
 			if len(e.View.Members) > 1 {
 				s.clock.NoteShared()

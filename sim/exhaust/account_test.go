@@ -341,6 +341,7 @@ var survivors = map[string]string{
 	"ReportsAcknowledged":     "no search was tried; the simulator needs a few worlds",
 	"AcknowledgedIsInstalled": "no search was tried; the simulator needs a few worlds",
 	"HandedToAnyBoot":         "no search was tried; the test is in package leader",
+	"HandOverYoung":           "late messages of the search are slow",
 	"HandedAtItsEnd":          "no search was tried; the test is in package leader",
 	"RenewalCut":              "no search was tried; the test is in package leader",
 	"StepDownBriefly":         "costs availability only",

@@ -92,6 +92,7 @@ var betweenTurns = map[string]bool{
 var onlyFuture = map[string]string{
 	"leader.Election.readyAt":    "being ready means that it is past",
 	"leader.Election.quietUntil": "bounds the next request from below",
+	"leader.Election.youngUntil": "a view is handed over once it is past",
 }
 
 // tables lists the slices that are indexed by node id and end with the last id

@@ -90,12 +90,14 @@ func (c *Checker) running(i timed.Incarnation) *Process {
 }
 
 // checkAlive demands that a peer that n counts as alive hears n too, and may vote. If others
-// have told n that the peer runs, the peer may have heard n longer ago. A link that works in
-// one direction only never makes a peer alive.
+// have told n that the peer runs, the peer may have heard n longer ago: when its last direct
+// packet came, it counted n as alive. A link that works in one direction only never makes a
+// peer alive.
 func (c *Checker) checkAlive(n, p *Process) {
-	h := c.heard[c.pair(p, n)]
+	h, own := c.heard[c.pair(p, n)], c.heard[c.pair(n, p)]
 	age := c.Now - max(h.direct, h.told)
-	if told := c.heard[c.pair(n, p)].told; age > c.spell && (c.Now-told > c.spell || c.Now-h.direct > c.deaf) {
+	byWord := c.Now-own.told <= c.spell && c.Now-own.direct <= c.word && own.direct-h.direct <= c.word
+	if age > c.spell && !byWord {
 		c.Fail("alive", n, "counts node %d as alive, which has not heard it for %v", p.ID, time.Duration(age))
 		return
 	}

@@ -64,7 +64,7 @@ type Checker struct {
 	heard       []hearing    // heard[c.pair(q, p)]: when q last heard p's present incarnation
 	grain       int64        // the error of a bound that whole nanoseconds, and coarse clocks, can cause
 	spell       int64        // the longest time for which a peer that hears nothing is alive
-	deaf        int64        // the longest time for which a peer that hears nothing directly is alive
+	word        int64        // the longest time for which a process that hears nothing directly of a peer counts it as alive
 	paces       []pace       // of each process
 	clockErrors []clockError // of each process
 
@@ -102,7 +102,7 @@ func (c *Checker) Reset(cfg Config, now int64) {
 	*c = Checker{Config: cfg, Now: now, views: map[membership.ViewID]*membership.View{}, lines: map[clocksync.TimelineID]*timeline{}}
 	c.grain = granularity + 4*c.Resolution
 	c.spell = int64(c.Timing.MaxDrift.Wait(c.Timing.Expires) + c.Timing.FastThreshold)
-	c.deaf = int64(c.Timing.MaxDrift.Wait(2*c.Timing.IndirectPeriod()+4*c.Timing.Expires) + 2*c.Timing.FastThreshold)
+	c.word = int64(c.Timing.MaxDrift.Wait(c.Timing.WordLasts()+c.Timing.Expires) + c.Timing.FastThreshold)
 	c.honest = cfg.Servers != nil && cfg.Servers.Outnumbered()
 	c.Live = liveness{c: c, last: now}
 }
