@@ -31,7 +31,8 @@ type group struct {
 	net   *memory.Network
 	nodes []*failaware.Node
 	all   []*replicate.Replica
-	state []*counter
+	state []counter
+	added []uint64 // by this incarnation of each node
 }
 
 func start(ctx context.Context) (*group, error) {
@@ -42,19 +43,21 @@ func start(ctx context.Context) (*group, error) {
 		if err != nil {
 			return g, err
 		}
-		c := &counter{}
+		c := counter{}
 		r, err := replicate.Start(n, c, replicate.Config{})
 		if err != nil {
 			return g, errors.Join(err, n.Close())
 		}
 		g.nodes, g.all, g.state = append(g.nodes, n), append(g.all, r), append(g.state, c)
+		g.added = append(g.added, 0)
 	}
 	return g, nil
 }
 
 // add adds to the counter at one node.
-func (g *group) add(node, by int) error {
-	_, err := g.all[node-1].Submit(g.ctx, []byte(strconv.Itoa(by)))
+func (g *group) add(node int, by uint64) error {
+	g.added[node-1] += by
+	_, err := g.all[node-1].Submit(g.ctx, strconv.AppendUint(nil, g.added[node-1], 10))
 	return err
 }
 

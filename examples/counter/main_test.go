@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/replicate"
 )
 
@@ -21,12 +22,29 @@ func TestNothingIsLostOrCountedTwice(t *testing.T) {
 
 func TestMergeTakesTheLargerEntry(t *testing.T) {
 	var branches []replicate.Branch
-	for _, c := range []counter{{1: 11, 2: 2}, {1: 10, 5: 4}} {
+	for _, c := range []counter{{"1/a": 11, "2/b": 2}, {"1/a": 10, "1/c": 3, "5/d": 4}} {
 		var b bytes.Buffer
 		require.NoError(t, c.Snapshot(&b))
 		branches = append(branches, replicate.Branch{State: &b})
 	}
-	var merged counter
+	merged := counter{"6/e": 9}
 	require.NoError(t, merged.Merge(branches))
-	require.Equal(t, counter{1: 11, 2: 2, 5: 4}, merged)
+	require.Equal(t, counter{"1/a": 11, "1/c": 3, "2/b": 2, "5/d": 4}, merged, "node 1 started again in the second part")
+	require.EqualValues(t, 20, merged.sum())
+}
+
+func TestALostCommandIsMadeGoodByTheNext(t *testing.T) {
+	c := counter{}
+	command := func(boot failaware.BootID, value string) {
+		op := replicate.Operation{ID: failaware.MessageID{Sender: 1, Boot: boot}, Command: []byte(value)}
+		sum := c.Apply(op)
+		require.EqualValues(t, c.sum(), sum)
+	}
+	for _, value := range []string{"1", "4", "2", "4"} { // 2 was late, and one came twice
+		command(7, value)
+	}
+	require.EqualValues(t, 4, c.sum())
+	command(8, "1")
+	require.EqualValues(t, 5, c.sum(), "the next incarnation counts from 0")
+	require.Error(t, c.Apply(replicate.Operation{Command: []byte("-1")}).(error))
 }
