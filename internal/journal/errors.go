@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // Errors to compare with [errors.Is].
@@ -39,6 +40,19 @@ func (e *MissingError) Error() string {
 		return fmt.Sprintf("%s is missing: %s", e.Path, e.Why)
 	}
 	return fmt.Sprintf("%s, or %s, is missing: %s", e.Path, e.Or, e.Why)
+}
+
+// about says what failed at which file.
+func about(op, path string, err error) error {
+	return fmt.Errorf("%s %s: %w", op, path, cause(err))
+}
+
+// cause returns an error of a file without the file's name, which the caller adds.
+func cause(err error) error {
+	if named, ok := err.(*fs.PathError); ok {
+		return named.Err
+	}
+	return err
 }
 
 // The alternatives to a missing file of the log, or to a missing snapshot.

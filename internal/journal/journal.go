@@ -74,12 +74,12 @@ func (j *Journal) Append(b *Batch) error {
 		return j.fail(err)
 	}
 	if err := j.last.write(b, uint32(b.Count())); err != nil {
-		return j.fail(fmt.Errorf("write %s: %w", j.disk.Path(j.last.name), err))
+		return j.fail(about("write", j.disk.Path(j.last.name), err))
 	}
 	if err := j.last.flush(); err != nil {
 		// The system may have dropped what it could not write, so a second
 		// attempt proves nothing.
-		return j.fail(fmt.Errorf("flush %s: %w", j.disk.Path(j.last.name), err))
+		return j.fail(about("flush", j.disk.Path(j.last.name), err))
 	}
 	j.mu.Lock()
 	j.count = j.last.next - 1
@@ -116,13 +116,13 @@ func (j *Journal) rotate(space int64) error {
 	s := j.last
 	if s.end != s.flushed {
 		if err := s.flush(); err != nil { // the next segment continues the checksum of this one
-			return fmt.Errorf("flush %s: %w", j.disk.Path(s.name), err)
+			return about("flush", j.disk.Path(s.name), err)
 		}
 	}
 	next, err := createSegment(j.disk, origin{j.id, s.next, s.sum}, max(j.size, segmentBytes+space+headBytes))
 	if err != nil {
 		_ = j.disk.Remove(nameOf(segmentPrefix, s.next) + unnamed)
-		return fmt.Errorf("begin %s: %w", j.disk.Path(nameOf(segmentPrefix, s.next)), err)
+		return about("begin", j.disk.Path(nameOf(segmentPrefix, s.next)), err)
 	}
 	j.last, j.ending = next, append(j.ending, s)
 	j.mu.Lock()
@@ -139,11 +139,11 @@ func (j *Journal) finish() error {
 		s := j.ending[0]
 		err := s.finish()
 		if !s.closed {
-			return fmt.Errorf("end %s: %w", j.disk.Path(s.name), err)
+			return about("end", j.disk.Path(s.name), err)
 		}
 		j.ending = j.ending[1:]
 		if err = errors.Join(err, s.file.Close()); err != nil {
-			return fmt.Errorf("end %s: %w", j.disk.Path(s.name), err)
+			return about("end", j.disk.Path(s.name), err)
 		}
 	}
 	return nil

@@ -101,7 +101,7 @@ func (s *Snapshot) fault() error {
 		return nil
 	}
 	if s.file != nil {
-		s.err = errors.Join(fmt.Errorf("journal: write %s: %w", s.j.disk.Path(s.name), s.err),
+		s.err = errors.Join(fmt.Errorf("journal: %w", about("write", s.j.disk.Path(s.name), s.err)),
 			s.file.Close(), s.j.disk.Remove(s.name+unnamed))
 		s.file = nil
 	}

@@ -103,7 +103,7 @@ func (f systemFile) Sync() error { return flush(f.File) }
 // classify makes errors that say that the disk is full match ErrFull.
 func classify(err error) error {
 	if isFull(err) {
-		return fmt.Errorf("%w: %w", ErrFull, err)
+		return fmt.Errorf("%w: %w", ErrFull, cause(err))
 	}
 	return err
 }
