@@ -83,7 +83,9 @@ func TestElection(t *testing.T) {
 			require.LessOrEqual(t, s.First.Count, 2)
 			if n == 4 {
 				require.Equal(t, 200, s.Collated.Count)
-				require.Positive(t, s.CollatedPackets)
+				if s.Collated.Max < patient().FastThreshold/4 { // slow replies come directly
+					require.Positive(t, s.CollatedPackets)
+				}
 			} else {
 				require.Zero(t, s.Collated.Count, "two children are all there is")
 			}
