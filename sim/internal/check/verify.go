@@ -53,7 +53,14 @@ func (c *Checker) Answered(n *Process, p *wire.Packet) {
 	if a.local != end {
 		c.Fail("Verify", n, "answers that it leads until %v, when no lease of it ends", end)
 	}
-	c.global.answers[answerKey{timed.Incarnation{Node: n.ID, Boot: n.Boot}, p.Answer.Asker, p.Answer.Asked}] = a
+	key := answerKey{timed.Incarnation{Node: n.ID, Boot: n.Boot}, p.Answer.Asker, p.Answer.Asked}
+	if b := c.global.answers[key]; b != nil { // the question came twice, and the lease may have become shorter
+		if b.local > a.local {
+			a.local, a.support = b.local, b.support
+		}
+		a.global = timed.Later(a.global, b.global)
+	}
+	c.global.answers[key] = a
 }
 
 // verified checks an assurance that a node relies on from now on. It must end no later than
