@@ -220,22 +220,30 @@ func (s *Session) attempt(ctx context.Context, answer any, send func(context.Con
 	switch res.StatusCode {
 	case http.StatusOK, http.StatusNotFound, http.StatusConflict, http.StatusInsufficientStorage:
 		b, err := io.ReadAll(res.Body)
-		if err == nil {
-			err = json.Unmarshal(b, answer)
-		}
 		if err != nil {
 			return lost, err
 		}
-		if w, ok := answer.(*KVWrite); res.StatusCode != http.StatusOK && (!ok || w.Status == "") {
-			return refused, refusalOf(res, b) // as by an old node, or one without a store
+		err = json.Unmarshal(b, answer)
+		if res.StatusCode == http.StatusOK && err != nil {
+			return lost, err
+		}
+		if w, ok := answer.(*KVWrite); res.StatusCode != http.StatusOK && (err != nil || !ok || w.Status == "") {
+			return unlessDenied(res.StatusCode), refusalOf(res, b) // as by an old node, or one without a store
 		}
 		return known, nil
 	case http.StatusServiceUnavailable:
 		return notTaken, refusal(res)
 	case http.StatusGone:
 		return ended, refusal(res)
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
-		return lost, refusal(res)
 	}
-	return refused, refusal(res)
+	return unlessDenied(res.StatusCode), refusal(res)
+}
+
+// unlessDenied returns lost unless a status code says that an attempt is not carried out.
+// Proxies have codes of their own for answers that they have lost.
+func unlessDenied(code int) outcome {
+	if code/100 == 3 || code/100 == 4 || code == http.StatusNotImplemented {
+		return refused
+	}
+	return lost
 }

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,7 +97,9 @@ func TestACommandIsSentUntilItsOutcomeIsKnown(t *testing.T) {
 	} {
 		f := &fakeStore{codes: c.codes}
 		s := ResumeSession("1/0000000000000007/o1", 4, f.serve(t))
-		s.sent = c.before
+		if !c.before {
+			s.sent = false // as behind a command whose outcome is known
+		}
 		limit := longEnough
 		if c.sends == 0 {
 			limit = time.Second
@@ -124,6 +127,48 @@ func TestACommandIsSentUntilItsOutcomeIsKnown(t *testing.T) {
 			require.Equal(t, "1/0000000000000007/o1 4", sent, what)
 		}
 		require.Equal(t, int64(5), s.next, "the number is used")
+	}
+}
+
+// An attempt may be carried out unless its answer says that it is not, whoever gives the
+// answer: proxies have codes of their own for answers that they have lost. A later refusal
+// then tells nothing.
+func TestAnAttemptMayBeCarriedOutUnlessItsAnswerDeniesIt(t *testing.T) {
+	ways := map[string]http.HandlerFunc{
+		"the end": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"a reset": func(w http.ResponseWriter, _ *http.Request) {
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				_ = c.(*net.TCPConn).SetLinger(0)
+				_ = c.Close()
+			}
+		},
+		"half an answer": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, `{"status": `)
+		},
+	}
+	for code := 201; code < 600; code++ {
+		if code/100 != 3 {
+			ways[fmt.Sprint(code)] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+		}
+	}
+	for what, way := range ways {
+		s := ResumeSession("1/0000000000000007/o1", 4, clientOf(t, way))
+		got, err := s.attempt(t.Context(), new(KVWrite), func(ctx context.Context, c *ClientWithResponses) (*http.Response, error) {
+			return c.KvDelete(ctx, &KvDeleteParams{Key: "colour"})
+		})
+		require.Error(t, err, what)
+		want := lost
+		switch code, _ := strconv.Atoi(what); {
+		case code == http.StatusServiceUnavailable:
+			want = notTaken
+		case code == http.StatusGone:
+			want = ended
+		case code/100 == 4 || code == http.StatusNotImplemented:
+			want = refused
+		}
+		require.Equal(t, want, got, what)
 	}
 }
 

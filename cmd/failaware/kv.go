@@ -104,12 +104,17 @@ func kvError(method string, err error) *cli.ExitError {
 				code = exitUnknown // the session has forgotten the outcome of its commands
 			}
 		case http.StatusInsufficientStorage:
-		case http.StatusInternalServerError, http.StatusBadGateway: // perhaps of a proxy
-			if code = exitUnavailable; method == http.MethodPost {
-				code = exitUnknown
-			}
-		default:
+		case http.StatusNotImplemented:
 			code = cli.ExitWrong
+		default:
+			switch {
+			case e.Code < http.StatusInternalServerError:
+				code = cli.ExitWrong
+			case method == http.MethodPost:
+				code = exitUnknown
+			default: // perhaps of a proxy, which has codes of its own
+				code = exitUnavailable
+			}
 		}
 	} else if e, ok := errors.AsType[*api.UnreachableError](err); ok {
 		code = exitUnavailable
