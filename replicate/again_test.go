@@ -37,6 +37,40 @@ func barrierAcrossRestore(t testing.TB) {
 	}
 }
 
+// A transitional barrier stands where the view is over: members that have left it may have
+// acknowledged what this node lacks. So a reader sees nothing there, whatever else holds. A
+// regular barrier shows the state, with Storage before it lasts.
+func TestATransitionalBarrierShowsNothing(t *testing.T) { barriersShow(t) }
+
+func barriersShow(t testing.TB) {
+	const lasts, stored, transitional, lasting = 1, 2, 4, 8
+	for first, shown := range map[int]string{
+		0:                                       "ends",
+		transitional:                            "nothing",
+		lasts:                                   "nothing",
+		lasts | stored:                          "state",
+		lasts | transitional:                    "nothing",
+		lasts | stored | transitional:           "nothing",
+		lasts | lasting:                         "ends",
+		lasts | stored | lasting:                "ends",
+		lasts | transitional | lasting:          "nothing",
+		lasts | stored | transitional | lasting: "nothing",
+	} {
+		has := func(what int) bool { return first&what > 0 }
+		calls, after := 0, []int{}
+		_, err := tryBarriers(has(lasts), has(stored), func() { calls++ },
+			func(again bool, place func(engine.Verdict)) (engine.Verdict, error) {
+				v := engine.Verdict{Lasting: again || has(lasting)}
+				v.Message.Transitional = !again && has(transitional)
+				place(v)
+				after = append(after, calls)
+				return v, nil
+			})
+		require.NoError(t, err)
+		require.Equal(t, map[string][]int{"nothing": {0, 1}, "state": {1, 1}, "ends": {1}}[shown], after, "%04b", first)
+	}
+}
+
 // What Bootstrap says counts in one view. If that view ends before it was heard, Bootstrap
 // says it again in the next, and once in each.
 func TestBootstrapIsSaidInEachViewThatWaits(t *testing.T) { bootstrapsAgain(t) }

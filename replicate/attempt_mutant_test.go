@@ -14,15 +14,16 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "replicate", map[string]func(testing.TB){
-		"BarrierAcrossRestore": barrierAcrossRestore,
-		"BootstrapOnce":        bootstrapsAgain,
-		"ReadOfAnotherView":    leasedInOneView,
-		"ReadThroughAView":     staleSaysSo,
-		"SessionsUncompared":   sessionsAreCompared,
-		"SessionUnrecognized":  attemptsAreRecognized,
-		"SessionsUnreadMerged": damagedSessionsAreRefused,
-		"BranchUnread":         branchUnread,
-		"AppliedForCertain":    outcomesSayAll,
+		"BarrierAcrossRestore":     barrierAcrossRestore,
+		"BarrierTransitionalShown": barriersShow,
+		"BootstrapOnce":            bootstrapsAgain,
+		"ReadOfAnotherView":        leasedInOneView,
+		"ReadThroughAView":         staleSaysSo,
+		"SessionsUncompared":       sessionsAreCompared,
+		"SessionUnrecognized":      attemptsAreRecognized,
+		"SessionsUnreadMerged":     damagedSessionsAreRefused,
+		"BranchUnread":             branchUnread,
+		"AppliedForCertain":        outcomesSayAll,
 	})
 }
 
