@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SessionLostOnTheWay":  mergeRemembersAll,
 		"SessionMergeForgets":  mergeRemembersAll,
 		"SessionBorrowsBytes":  readAsWritten,
+		"SessionResultShared":  sharesNothing,
 		"SessionResurrected":   expiredStays,
 		"SessionReopened":      expire,
 		"SessionOvertakenLost": overtaken,

@@ -198,6 +198,35 @@ func TestResultsComeBackAsTheyWere(t *testing.T) {
 	require.Empty(t, encodeResult("a string that is larger than thirty-two bytes", 32))
 }
 
+// A table shares no memory with its callers: those that change a result, or the bytes of an
+// operation, after the table has had them, change no other member's state.
+func sharesNothing(t testing.TB) {
+	scribble := func(b []byte) {
+		for i := range b {
+			b[i]++
+		}
+	}
+	for _, kept := range []any{[]byte("bytes"), encoded{nil}, "text"} {
+		table := NewTable(small)
+		table.Apply(ID{Sequence: 1}, AppendOpen(nil), nil, nil)
+		for _, again := range []bool{false, true, true} {
+			op := AppendUse(nil, ID{Sequence: 1}, 1, []byte("command"))
+			a := table.Apply(ID{Sequence: 2}, op, func([]byte) any { return kept }, Sum).(Answer)
+			require.NoError(t, a.Err)
+			require.Equal(t, again, a.Repeated)
+			before := table.Append(nil)
+			if b, ok := a.Result.([]byte); ok {
+				scribble(b)
+			}
+			scribble(op)
+			scribble(table.Append(nil))
+			require.Equal(t, before, table.Append(nil), "%v", kept)
+		}
+	}
+}
+
+func TestATableSharesNoMemory(t *testing.T) { sharesNothing(t) }
+
 func TestTablesAreReadAsTheyWereWritten(t *testing.T) { readAsWritten(t) }
 
 // Tables of members that apply the same operations are equal, also of one that begins with
