@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -57,3 +58,32 @@ func TestTheCauseOfAFailedSnapshotIsToldOnce(t *testing.T) {
 		require.NotContains(t, err.Error(), "\n")
 	}
 }
+
+// deaf is an application that does not pass on why it could not write.
+type deaf struct{ *words }
+
+func (d deaf) Save(w io.Writer) error {
+	_ = d.words.Save(w)
+	return nil
+}
+
+// cutOff has applications make snapshots that do not fit, with room for some of them or none. What
+// was written is no snapshot, whatever the application makes of the error.
+func cutOff(t testing.TB) {
+	for _, size := range []int{100, 3 * writerBytes} {
+		state := &words{list: []string{strings.Repeat("x", size)}}
+		for _, app := range []Application{state, blunt{state}, deaf{state}} {
+			for want, cfg := range map[error]replica.Config{
+				replica.ErrSnapshotTooLarge: {MaxSnapshot: size - 10},
+				errNowhere:                  {NewBytes: func() replica.Bytes { return new(nowhere) }},
+			} {
+				e, err := New(cfg, nil, app, nil, nil, nil)
+				require.NoError(t, err)
+				_, err = e.snapshot()
+				require.ErrorIs(t, err, want, "%T with %d bytes", app, size)
+			}
+		}
+	}
+}
+
+func TestWhatWasCutOffIsNoSnapshot(t *testing.T) { cutOff(t) }

@@ -27,6 +27,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SpoolHasGaps":             spoolsOn,
 		"SpoolCutOff":              spoolCutOff,
 		"SnapshotUnlimited":        snapshotsAreLimited,
+		"SnapshotCutOff":           cutOff,
+		"ExtentCountsBatches":      countsCalls,
 		"SpoolStays":               leavesNothing,
 		"OutcomesRunOn":            forgetsWhole,
 		"StoreFullEnds":            snapshotWaits,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
 )
 
 var strict = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
@@ -191,6 +192,16 @@ func countsCalls(t testing.TB) {
 			want = 0
 		}
 		require.Equal(t, want, callsIn([]replica.Effect{{Kind: k}}), "%v", k)
+	}
+	var x extent
+	view := membership.ViewID{Sequence: 1, Leader: 1, Boot: 7}
+	sum := uint64(0)
+	for _, calls := range []int{1, 0, 3, 0, 64, 2} { // of effects that came at once
+		sum += uint64(calls)
+		x.publish(replica.Extent{View: view, Last: sum}, calls)
+		_, all, ok := x.load(view)
+		require.True(t, ok)
+		require.Equal(t, sum, all, "a reader waits for each of them")
 	}
 }
 
