@@ -97,7 +97,9 @@ func TestStatusOfANodeThatTakesCommands(t *testing.T) {
 
 // Something between the command and the node, such as a proxy, does not say that a command can
 // never succeed.
-func TestAnswersOfProxies(t *testing.T) {
+func TestAnswersOfProxies(t *testing.T) { proxiesAnswer(t) }
+
+func proxiesAnswer(t testing.TB) {
 	for status := 500; status < 600; status++ { // proxies have codes of their own
 		switch status {
 		case http.StatusNotImplemented, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusInsufficientStorage:

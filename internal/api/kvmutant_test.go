@@ -39,3 +39,10 @@ func TestLeasesNoticeKvLeaseReadTwice(t *testing.T) {
 	l := ask[KVWrite](t, c, 200, "POST", "put", "v", "key", "a", "ttl", "5s").Lease
 	require.Equal(t, []string{"a", "a"}, ask[KVLease](t, c, 200, "GET", "lease", "", "lease", l).Keys)
 }
+
+func TestAnswersNoticeKvTransitionalUnsaid(t *testing.T) {
+	mutant.Set("KvTransitionalUnsaid")
+	defer mutant.Set(mutant.None)
+	got, want := outcomesOverTheAPI(t)
+	require.NotEqual(t, want, got)
+}

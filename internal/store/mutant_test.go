@@ -33,12 +33,13 @@ func TestMutantsAreKilled(t *testing.T) {
 			}
 			return false
 		},
-		"KvHeldUpTaken":  func(*testing.T) bool { return !heldUpIsTold() },
-		"KvNameTwice":    func(*testing.T) bool { return !namesDiffer() },
-		"KvCertainClock": func(t *testing.T) bool { return !tellsItsClock(t) },
-		"KvFreshnessCut": func(*testing.T) bool { got, want := answersFresh(); return !reflect.DeepEqual(got, want) },
-		"KvTraceCut":     func(*testing.T) bool { got, want := tracedWhole(); return got != want },
-		"KvNoStandIn":    func(t *testing.T) bool { return !endsWithoutTheFirst(t) },
+		"KvHeldUpTaken":        func(*testing.T) bool { return !heldUpIsTold() },
+		"KvNameTwice":          func(*testing.T) bool { return !namesDiffer() },
+		"KvCertainClock":       func(t *testing.T) bool { return !tellsItsClock(t) },
+		"KvFreshnessCut":       func(*testing.T) bool { got, want := answersFresh(); return !reflect.DeepEqual(got, want) },
+		"KvTransitionalUntold": func(*testing.T) bool { got, want := outcomesAreTold(); return !reflect.DeepEqual(got, want) },
+		"KvTraceCut":           func(*testing.T) bool { got, want := tracedWhole(); return got != want },
+		"KvNoStandIn":          func(t *testing.T) bool { return !endsWithoutTheFirst(t) },
 		"KvRestoreUnheard": func(t *testing.T) bool {
 			var state bytes.Buffer
 			require.NoError(t, kv.New(kv.Partitionable).Snapshot(&state))

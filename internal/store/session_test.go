@@ -193,3 +193,20 @@ func TestSessionsRefuse(t *testing.T) {
 		require.ErrorIs(t, g.stores[0].CloseSession(within(t, time.Second), id), failaware.ErrNoQuorum)
 	})
 }
+
+// outcomesAreTold has outcomes that differ in one fact each. It returns what the store makes of
+// them, and what it should.
+func outcomesAreTold() (got, want []api.Submitted) {
+	result := kv.Result{Status: kv.Mismatch, Revision: 7, Version: kv.Version{Revision: 5}}
+	for _, a := range []replicate.Applied{{}, {Repeated: true}, {Lasting: true}, {Transitional: true}} {
+		a.Result = result
+		out, _ := submitted(&a)
+		got = append(got, out)
+	}
+	return got, []api.Submitted{{Result: result}, {Result: result, Repeated: true}, {Result: result, Lasting: true}, {Result: result, Transitional: true}}
+}
+
+func TestAStoreTellsOutcomesAsTheyAre(t *testing.T) {
+	got, want := outcomesAreTold()
+	require.Equal(t, want, got)
+}

@@ -167,12 +167,19 @@ func (s *Store) Submit(ctx context.Context, c kv.Command, in api.Attempt) (api.S
 		return api.Submitted{}, s.explain(err)
 	}
 	s.counted.submitted.Add(1)
-	out := api.Submitted{Lasting: a.Lasting, Transitional: a.Transitional, Repeated: a.Repeated}
-	if out.Result, err = resultOf(a.Result); err != nil {
+	out, err := submitted(&a)
+	if err != nil {
 		return api.Submitted{}, err
 	}
 	out.Fresh = s.fresh(s.replica.Read(func() {}), false)
 	return out, nil
+}
+
+// submitted returns the outcome of a command, without how fresh it is.
+func submitted(a *replicate.Applied) (out api.Submitted, err error) {
+	out = api.Submitted{Lasting: a.Lasting, Transitional: a.Transitional, Repeated: a.Repeated}
+	out.Result, err = resultOf(a.Result)
+	return out, err
 }
 
 // Operations implements [api.Store].
