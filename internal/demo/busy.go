@@ -94,7 +94,7 @@ func (w *World) blameMachine() {
 // that is paused.
 func (w *World) disturbed() bool {
 	for _, p := range Both(w.All()) {
-		if w.relay.Link(p.From, p.To) != (Link{}) {
+		if l := w.relay.Link(p.From, p.To); l.Cut || l.Delay > 0 {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,4 +51,36 @@ func TestABusyMachineIsBlamed(t *testing.T) {
 		expire()
 		require.Contains(t, b.blame(limit), "it served timers (1)")
 	})
+}
+
+// The packets of a link are no fault: a machine that is late is blamed while they flow, and not
+// while a fault of the user lasts.
+func TestOnlyFaultsOfTheUserExcuseTheMachine(t *testing.T) {
+	relay, err := NewRelay(2)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, relay.Close()) }()
+	w := &World{began: time.Now(), relay: relay, members: []*member{{id: 1}, {id: 2}}, journal: newJournal(), history: newHistory(),
+		busy: &busyness{window: time.Hour}}
+	end := relay.ends[1][2]
+	end.carried.Add(5)
+	end.dropped.Add(2)
+	end.waiting.Add(1)
+	require.False(t, w.disturbed(), "packets flow")
+	for name, fault := range map[string]struct{ begin, end func() }{
+		"cut":    {func() { relay.Cut(2, 1, true) }, func() { relay.Cut(2, 1, false) }},
+		"slow":   {func() { relay.Slow(1, 2, time.Millisecond) }, func() { relay.Slow(1, 2, 0) }},
+		"paused": {func() { w.members[1].paused = true }, func() { w.members[1].paused = false }},
+	} {
+		fault.begin()
+		require.True(t, w.disturbed(), name)
+		fault.end()
+		require.False(t, w.disturbed(), name)
+	}
+
+	w.busy.note(event.ViewStale{Reason: membership.LeaseExpired})
+	w.busy.served(3)
+	w.blameMachine()
+	entries, _ := w.journal.since(0, math.MaxInt64)
+	require.Len(t, entries, 1)
+	require.Contains(t, entries[0].Text, "the machine is busy")
 }
