@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/sim/exhaust"
@@ -88,6 +89,9 @@ func (f *exhaustFlags) options() (exhaust.Options, error) {
 
 func (f *exhaustFlags) run(cmd *cobra.Command) error {
 	if f.replay != "" {
+		if err := onlyReplay(cmd); err != nil {
+			return cli.WrongUsage(err)
+		}
 		return replayPath(cmd, f.replay)
 	}
 	opt, err := f.options()
@@ -185,6 +189,16 @@ func printSteps(w io.Writer, steps []string) error {
 type replayResult struct {
 	Steps     []string           `json:"steps"`
 	Violation *exhaust.Violation `json:"violation,omitempty"`
+}
+
+// onlyReplay returns an error for a flag of a search beside --replay.
+func onlyReplay(cmd *cobra.Command) (err error) {
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if err == nil && f.Changed && f.Name != "replay" && f.Name != "quiet" {
+			err = fmt.Errorf("--%s: the path of --replay determines it", f.Name)
+		}
+	})
+	return err
 }
 
 // replayPath runs a path again.

@@ -47,8 +47,8 @@ func (f *simFlags) checkRuns() error {
 }
 
 // worldFlags choose the worlds.
-var worldFlags = []string{"seconds", "nodes", "mode", "rank", "preset", "roughness", "calm", "broken-clocks", "codec", "topologies", "collate",
-	"references", "broadcast", "quorum", "epochs"}
+var worldFlags = []string{"seconds", "nodes", "mode", "rank", "preset", "roughness", "calm", "broken-clocks", "uneven", "codec",
+	"topologies", "collate", "references", "broadcast", "quorum", "epochs"}
 
 // checkWorld checks that one flag or one set of flags chooses the worlds.
 func (f *simFlags) checkWorld() error {

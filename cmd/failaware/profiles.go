@@ -43,7 +43,7 @@ func profileCPU(w http.ResponseWriter, q *http.Request) {
 	during := usualProfile
 	if text := q.URL.Query().Get("seconds"); text != "" {
 		n, err := strconv.Atoi(text)
-		if during = time.Duration(n) * time.Second; err != nil || n < 1 || during > mostProfile {
+		if during = time.Duration(n) * time.Second; err != nil || n < 1 || n > int(mostProfile/time.Second) {
 			api.Fail(w, http.StatusBadRequest, fmt.Errorf("seconds %.20q is not a number from 1 to %d", text, mostProfile/time.Second))
 			return
 		}
