@@ -14,9 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 var updateTexts = flag.Bool("update-texts", false, "write the texts in testdata anew")
@@ -60,6 +62,14 @@ func delivered(kind string) answerText {
 	})
 }
 
+// repeated returns a list with its value so many times.
+func repeated[T any](list []T, times int) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return slices.Repeat(list[:1], times)
+}
+
 // measured gives a source that has an offset the values that come with it.
 func measured(s *api.Source) {
 	if s.OffsetNS == nil {
@@ -97,6 +107,21 @@ func answerTexts() []answerText {
 		written("kv conflict", nil, func(w io.Writer, c *api.KVConflict) error {
 			return conflictsText(w, &api.KVConflicts{Conflicts: []api.KVConflict{*c}})
 		}),
+		one("kv lease", nil, leaseText),
+		written("keys of a peer", nil, func(w io.Writer, p *api.PeerKeys) error {
+			return writeKeys(w, &api.Keys{Node: 1, Peers: []api.PeerKeys{*p}})
+		}),
+		written("keys", nil, writeKeys),
+		written("why", func(a *api.Why) { a.Causes = repeated(a.Causes, 5) }, func(w io.Writer, a *api.Why) error { return writeWhy(w, a, false) }),
+		written("why all", func(a *api.Why) { a.Causes = repeated(a.Causes, 5) }, func(w io.Writer, a *api.Why) error { return writeWhy(w, a, true) }),
+		written("guarantees", nil, func(w io.Writer, g *guarantees) error { return g.write(w) }),
+		written("outputs of a node", nil, func(w io.Writer, s *started) error { return s.announceOutputs(w) }),
+		written("edict", nil, func(w io.Writer, s *shownEdict) error { return s.write(w) }),
+	}
+	for _, kind := range []string{"put", "item", "delete", "expire", "reset", "complete", "stale", "fresh", "progress"} {
+		all = append(all, written("change "+kind, func(k *api.KVChange) { k.Kind = kind }, func(w io.Writer, k *api.KVChange) error {
+			return (&watcher{g: &globals{output: cli.RegisterFormat(pflag.NewFlagSet("", 0))}, out: w}).change(*k)
+		}))
 	}
 	for _, kind := range []string{"message", "operation", "transition", "view", "outcome-lost", "new-incarnation", "missed"} {
 		all = append(all, delivered(kind))
@@ -133,7 +158,7 @@ func fill(v reflect.Value, name string, number int) {
 		v.SetBool(true)
 	case reflect.String:
 		text := "(" + name + ")"
-		if name == "Payload" || name == "Value" {
+		if strings.HasSuffix(name, "Payload") || strings.HasSuffix(name, "Value") {
 			text = base64.StdEncoding.EncodeToString([]byte(text))
 		}
 		v.SetString(text)
@@ -170,7 +195,8 @@ func (a *answerText) shown(paths [][]int, set ...int) []string {
 	for _, i := range set {
 		fill(x.Elem().FieldByIndex(paths[i]), nameOf(a.shape, paths[i]), 101+i)
 	}
-	text := strings.ReplaceAll(a.text(x.Interface()), time.Unix(0, 0).Format("15:04:"), "00:00:") // in any time zone
+	text := strings.ReplaceAll(a.text(x.Interface()), clockTime(time.Time{}), "00:00:00.000") // in any time zone
+	text = strings.ReplaceAll(text, time.Unix(0, 0).Format("15:04:"), "00:00:")
 	var lines []string
 	for l := range strings.Lines(text) {
 		lines = append(lines, strings.Join(strings.Fields(l), " "))

@@ -98,7 +98,9 @@ func kvError(method string, err error) *cli.ExitError {
 		case http.StatusServiceUnavailable:
 			code = exitUnavailable
 		case http.StatusGatewayTimeout:
-			code = exitUnknown
+			if code = exitUnknown; method == http.MethodGet {
+				code = exitUnavailable // by a proxy: a read has no other outcome
+			}
 		case http.StatusGone:
 			if code = cli.ExitWrong; method == http.MethodPost {
 				code = exitUnknown // the session has forgotten the outcome of its commands

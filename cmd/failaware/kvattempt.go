@@ -115,7 +115,7 @@ func unopened(err error) error {
 		return nil
 	}
 	e := kvError(http.MethodGet, err)
-	if e.Code == exitUnknown {
+	if hasStatus(err, http.StatusGatewayTimeout) {
 		return &cli.ExitError{Code: exitUnavailable, Err: errors.New("nothing was changed: the store did not open a session in time; 'failaware kv status' says what it waits for")}
 	}
 	return e

@@ -206,7 +206,7 @@ page has at most --limit keys and 2 MiB; the command then says how to go on.`,
 					}
 					t.Row(a.Items[i].Key, a.Items[i].Version, printable(b))
 				}
-				if a.More {
+				if a.More && len(a.Items) > 0 {
 					fmt.Fprintf(cmd.ErrOrStderr(), "failaware: there are more: --after %q\n", a.Items[len(a.Items)-1].Key)
 				}
 				return t.Flush()

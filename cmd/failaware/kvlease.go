@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -72,14 +71,16 @@ func newKVShowCommand(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return askStore(g, cmd, http.MethodGet, "lease", query, func(w io.Writer, a *api.KVLease) error {
-				end := "its time has not begun"
-				if a.Timeline != "" {
-					end = "ends after " + time.Unix(0, a.EndNS).UTC().Format(time.RFC3339Nano) + " of timeline " + a.Timeline
-				}
-				_, err := fmt.Fprintf(w, "lease %s of %v: %s; keys: %s\n", a.Lease, time.Duration(a.TTLNS), end, cli.Dash(strings.Join(a.Keys, " ")))
-				return err
-			})
+			return askStore(g, cmd, http.MethodGet, "lease", query, line("", leaseText))
 		},
 	}
+}
+
+// leaseText describes a lease.
+func leaseText(a *api.KVLease) string {
+	end := "its time has not begun"
+	if a.Timeline != "" {
+		end = "ends after " + time.Unix(0, a.EndNS).UTC().Format(time.RFC3339Nano) + " of timeline " + a.Timeline
+	}
+	return fmt.Sprintf("lease %s of %v: %s; keys: %s", a.Lease, time.Duration(a.TTLNS), end, cli.Dash(strings.Join(a.Keys, " ")))
 }
