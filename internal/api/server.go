@@ -367,33 +367,6 @@ func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 	s.Leave(forGood)
 }
 
-// healthz reports whether the process answers and the node runs.
-func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
-	select {
-	case <-s.node.Done():
-		Answer(w, http.StatusServiceUnavailable, Health{Reason: "the node has stopped"})
-	default:
-		Answer(w, http.StatusOK, Health{OK: true})
-	}
-}
-
-// readyz reports whether the node takes part: its waiting time is over, and it is in an
-// up-to-date view, possibly alone.
-func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
-	reason := ""
-	switch {
-	case isDone(s.node.Done()):
-		reason = "the node has stopped"
-	case !s.node.View().UpToDate:
-		reason = "the view is not up to date"
-	}
-	if reason != "" {
-		Answer(w, http.StatusServiceUnavailable, Health{Reason: reason})
-		return
-	}
-	Answer(w, http.StatusOK, Health{OK: true})
-}
-
 func isDone(c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -160,6 +160,9 @@ func TestVersionNamesTheCommit(t *testing.T) {
 	info := &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}}}
 	require.Regexp(t, `^\S+ \(commit 0123456789ab with changes, go\S+, \w+/\w+\)$`, version(info))
 	require.Regexp(t, `^\S+ \(commit unknown, `, version(&debug.BuildInfo{}))
+	defer func() { commit = "" }()
+	commit = "fedcba" // that a release sets says all
+	require.Regexp(t, `^\S+ \(commit fedcba, `, version(info))
 }
 
 func TestDistanceCountsTypos(t *testing.T) {

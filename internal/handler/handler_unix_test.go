@@ -166,6 +166,22 @@ func TestTooManyEventsAreDroppedAndCounted(t *testing.T) {
 	require.Equal(t, Counts{Handled: 1 + QueueSize, Dropped: 3 + more}, s.Counts())
 }
 
+// A command may leave a process that keeps its output open: the event is handled, and the
+// process goes on.
+func TestACommandMayLeaveAProcess(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	events := make(source)
+	s := start(t, config(), events, `elected=sleep 600 & echo $! >`+file)
+	events <- elected(1)
+	close(events)
+	s.Close()
+	pid, err := strconv.Atoi(until(t, file, 1)[0])
+	require.NoError(t, err)
+	defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
+	require.Equal(t, Counts{Handled: 1}, s.Counts())
+	require.False(t, gone(pid))
+}
+
 // The end of the process waits for what is left, but not for ever.
 func TestCloseEndsWhatHangs(t *testing.T) {
 	dir := t.TempDir()

@@ -24,6 +24,7 @@ import (
 func TestWebhooksGetEventsInTheirOrder(t *testing.T) {
 	var mu sync.Mutex
 	var got []uint64
+	var dropped []string
 	var answer http.HandlerFunc = func(w http.ResponseWriter, q *http.Request) {
 		var e api.Event
 		if json.NewDecoder(q.Body).Decode(&e) != nil || q.Header.Get("Failaware-Event") != e.Kind || q.Header.Get("Content-Type") != "application/json" {
@@ -32,7 +33,7 @@ func TestWebhooksGetEventsInTheirOrder(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		got = append(got, e.Sequence)
+		got, dropped = append(got, e.Sequence), append(dropped, q.Header.Get("Failaware-Dropped"))
 		switch e.Sequence {
 		case 2:
 			w.WriteHeader(http.StatusInternalServerError)
@@ -47,12 +48,13 @@ func TestWebhooksGetEventsInTheirOrder(t *testing.T) {
 	var log strings.Builder
 	c := Config{Node: 1, Timeout: time.Minute, Close: time.Minute, Log: hclog.New(&hclog.LoggerOptions{Output: &log})}
 	s := Start(c, []Spec{spec}, func() iter.Seq[event.Event] {
-		return slices.Values([]event.Event{event.Elected{Header: event.Header{Sequence: 1}}, event.Ready{},
+		return slices.Values([]event.Event{event.Missed{Count: 3}, event.Elected{Header: event.Header{Sequence: 1}}, event.Ready{},
 			event.Elected{Header: event.Header{Sequence: 2}}, event.Elected{Header: event.Header{Sequence: 3}}, event.Elected{Header: event.Header{Sequence: 4}}})
 	})
 	s.Close()
 	require.Equal(t, []uint64{1, 2, 3, 4}, got, "none comes twice")
-	require.Equal(t, Counts{Handled: 2, Failed: 2}, s.Counts())
+	require.Equal(t, []string{"3", "0", "0", "0"}, dropped)
+	require.Equal(t, Counts{Handled: 2, Failed: 2, Dropped: 3}, s.Counts())
 	require.Contains(t, log.String(), "the webhook answers 500")
 	require.Contains(t, log.String(), "handler="+server.URL+"/...")
 	require.NotContains(t, log.String(), "secret")
