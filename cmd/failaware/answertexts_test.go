@@ -101,6 +101,9 @@ func answerTexts() []answerText {
 		written("source", measured, writeSource),
 		written("own source", func(s *api.Source) { measured(s); s.Own, s.Samples = true, max(s.Samples, 9) }, writeSource),
 		written("status", nil, writeStatus),
+		written("counters of one", func(s *api.Status) {
+			*s = api.Status{AgeNS: -1, Counters: map[string]uint64{"none": 0, "one": uint64(min(1, len(s.Counters)))}}
+		}, writeStatus),
 		written("kv status", nil, kvStatusText),
 		written("kv status partitionable", func(a *api.KVStatus) { a.Kind = "partitionable" }, kvStatusText),
 		written("kv write", nil, writeText),
