@@ -127,6 +127,11 @@ func (f *labFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return cli.Printed(err)
 	}
+	return promised(rows)
+}
+
+// promised returns an error if an algorithm has violated what it promises.
+func promised(rows []lab.Row) error {
 	for i := range rows {
 		for _, t := range rows[i].Specs {
 			if t.Promised && t.Violated > 0 {

@@ -100,9 +100,14 @@ func (f *clockFlags) run(cmd *cobra.Command) error {
 	if err := cli.Print(cmd, results, func(w io.Writer) error { return writeClocks(w, results) }); err != nil {
 		return err
 	}
+	return tooSmall(cmd.ErrOrStderr(), results)
+}
+
+// tooSmall names the trials with bounds that were not true, and returns an error if there are any.
+func tooSmall(w io.Writer, results []*clocktrial.Result) (err error) {
 	for _, r := range results {
 		if !r.Contained() {
-			_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "failaware-lab: %s: %d bounds were too small %s\n", r.Scenario, r.Outside, r.Violation)
+			_, _ = fmt.Fprintf(w, "failaware-lab: %s: %d bounds were too small %s\n", r.Scenario, r.Outside, r.Violation)
 			err = cli.Printed(errViolation)
 		}
 	}

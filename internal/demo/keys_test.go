@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -110,6 +111,17 @@ func TestKeysStartPauseCrashAndResign(t *testing.T) {
 	k.typed("k")
 	require.Contains(t, k.face.Hint, "started")
 	eventually(t, func() bool { a := k.world.Node(1).Leader(); return a.Leader != 0 && a.Boot != led })
+	follower := 2
+	eventually(t, func() bool {
+		a, b := k.world.Node(1).Leads(), k.world.Node(2).Leads()
+		if b {
+			follower = 1
+		}
+		return a != b
+	})
+	if k.typed("0" + strconv.Itoa(follower) + "r"); k.world.Node(failaware.NodeID(follower)).Leader().UpToDate {
+		require.NotContains(t, k.face.Hint, "node "+strconv.Itoa(3-follower), "which was not selected")
+	}
 	eventually(t, func() bool { k.typed("0r"); return k.face.Hint != "none of these nodes leads" })
 	require.Contains(t, k.face.Hint, "asked to resign")
 }

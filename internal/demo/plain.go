@@ -116,6 +116,11 @@ func ints(s failaware.Set) []int {
 // status writes the present status.
 func (o *Output) status(w *World) {
 	m := w.Look()
+	o.line(statusOf(&m), "%8.3f  status    %s", m.Elapsed.Seconds(), summary(&m))
+}
+
+// statusOf returns the status in JSON.
+func statusOf(m *Model) statusLine {
 	line := statusLine{Kind: "status", Seconds: m.Elapsed.Seconds(), Checks: m.Rounds, Violations: m.Violations}
 	if line.Violations == nil {
 		line.Violations = []string{}
@@ -133,7 +138,7 @@ func (o *Output) status(w *World) {
 		}
 		line.Nodes = append(line.Nodes, s)
 	}
-	o.line(line, "%8.3f  status    %s", m.Elapsed.Seconds(), summary(&m))
+	return line
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }

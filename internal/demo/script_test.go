@@ -3,11 +3,15 @@ package demo
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/timed"
 )
 
 func newTestWorld(t *testing.T, nodes int) *World { return newWorldOf(t, nodes, "local") }
@@ -61,6 +65,23 @@ func TestFailingStory(t *testing.T) {
 	_, err = o.play(ctx, w, 1, &s)
 	require.ErrorContains(t, err, "clocks contradict")
 	require.Error(t, Plain(ctx, w, o, time.Millisecond))
+}
+
+// The status in JSON has each figure in its place and in its unit.
+func TestStatusInJSON(t *testing.T) {
+	view := failaware.View{ID: failaware.ViewID{Sequence: 3, Leader: 2, Boot: 7}, Set: timed.SetOf(1, 2)}
+	n := NodeModel{ID: 2, State: Paused}
+	n.Leader.Leader, n.Leader.Leads, n.Leader.AtMost = 2, true, 5*time.Millisecond
+	n.View.View, n.View.UpToDate = &view, true
+	n.Clock.Time, n.Clock.Deviation = 11, 13*time.Microsecond
+	m := Model{Elapsed: 17 * time.Second, Rounds: 19, Violations: []string{"broken"}, Nodes: []NodeModel{n, {ID: 3, State: Crashed}}}
+	m.Nodes[1].Clock.Deviation = math.MaxInt64
+	require.Equal(t, statusLine{Kind: "status", Seconds: 17, Checks: 19, Violations: []string{"broken"}, Nodes: []statusNode{
+		{ID: 2, State: "paused", Leader: 2, Leads: true, LeaseLeftMs: 5, View: view.ID.String(), Members: []int{1, 2}, UpToDate: true,
+			ClockBoundUs: 13, ClockTimeNanos: 11},
+		{ID: 3, State: "crashed", Members: []int{}, ClockBoundUs: -1},
+	}}, statusOf(&m))
+	require.Equal(t, []string{}, statusOf(&Model{}).Violations, "not null")
 }
 
 func TestPlainLines(t *testing.T) {
