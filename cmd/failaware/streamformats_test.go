@@ -71,3 +71,18 @@ func TestNodesAnswerBeforeCommandsGiveUp(t *testing.T) {
 	setWait(context.Background(), query)
 	require.Empty(t, query)
 }
+
+// --timeout replaces the time for which a command usually waits, longer or shorter.
+func TestTimeoutReplacesTheUsualOne(t *testing.T) {
+	for _, timeout := range []time.Duration{0, time.Minute, 24 * time.Hour} {
+		ctx, cancel := (&globals{timeout: timeout}).within(t.Context(), time.Hour)
+		defer cancel()
+		end, limited := ctx.Deadline()
+		require.True(t, limited)
+		want := timeout
+		if want == 0 {
+			want = time.Hour
+		}
+		require.InDelta(t, want.Hours(), time.Until(end).Hours(), 0.5*want.Hours())
+	}
+}
