@@ -32,7 +32,7 @@ type group struct {
 	nodes []*failaware.Node
 	all   []*replicate.Replica
 	state []counter
-	added []uint64 // by this incarnation of each node
+	added [5]uint64 // by this incarnation of each node
 }
 
 func start(ctx context.Context) (*group, error) {
@@ -49,7 +49,6 @@ func start(ctx context.Context) (*group, error) {
 			return g, errors.Join(err, n.Close())
 		}
 		g.nodes, g.all, g.state = append(g.nodes, n), append(g.all, r), append(g.state, c)
-		g.added = append(g.added, 0)
 	}
 	return g, nil
 }
