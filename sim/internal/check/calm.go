@@ -54,6 +54,7 @@ func (c *Checker) stillFor() time.Duration { return time.Duration(c.Now - c.Live
 // pace has the times at which a process sent its periodic packets.
 type pace struct {
 	request   timed.Instant // its latest one
+	asked     timed.Set     // the peers that it counted as alive then
 	tree      bool          // it has one
 	requested int64         // the same in true time
 	stale     int64         // when its view became stale after the loss of a packet
@@ -91,6 +92,7 @@ func (c *Checker) CheckSent(n *Process, p *wire.Packet, asked bool) {
 			c.Live.noteRequest(n, p.Request.Number.Sub(x.request), c.leastPeriod(p))
 		}
 		x.request, x.requested, x.tree = p.Request.Number, c.Now, p.Has(wire.FrameTree)
+		x.asked = n.Stack.Datagram().Alive(n.Clock.Show(c.Now))
 	}
 	if calm && x.turn != p.Header.Stamp {
 		c.checkAlone(n)

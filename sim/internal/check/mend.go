@@ -72,8 +72,8 @@ func (l *liveness) noteMissedReply(leader timed.Incarnation, number timed.Instan
 	if !n.Up || n.Boot != leader.Boot || !c.Leads(n.Index) || c.paces[n.Index].request != number {
 		return
 	}
-	if !n.Stack.Datagram().Alive(n.Clock.Show(c.Now)).Has(voter) {
-		return // the leader has not asked it
+	if !n.Stack.Datagram().Alive(n.Clock.Show(c.Now)).Intersect(c.paces[n.Index].asked).Has(voter) {
+		return // the round does not wait for it
 	}
 	if v := c.processes[voter-1]; !v.Up || v.Boot != n.Stack.Datagram().Boot(voter) {
 		return // the leader asks a former incarnation, which may also outrank it until it is not alive any more
