@@ -92,7 +92,7 @@ func (c *Checker) CheckSent(n *Process, p *wire.Packet, asked bool) {
 			c.Live.noteRequest(n, p.Request.Number.Sub(x.request), c.leastPeriod(p))
 		}
 		x.request, x.requested, x.tree = p.Request.Number, c.Now, p.Has(wire.FrameTree)
-		x.asked = n.Stack.Datagram().Alive(n.Clock.Show(c.Now))
+		x.asked = n.Stack.Datagram().Alive(p.Request.Number)
 	}
 	if calm && x.turn != p.Header.Stamp {
 		c.checkAlone(n)
