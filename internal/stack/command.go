@@ -9,7 +9,11 @@ import (
 // Resign gives up the lead in favour of the next contender. The node stays, and is not a
 // contender until another node leads or could have taken over.
 func (s *Stack) Resign(now timed.Instant, out []Effect) []Effect {
-	return s.HandOver(now, timed.NoNode, out)
+	s.begin(now, out)
+	s.electionOut = s.election.StepDown(now, s.electionOut[:0])
+	s.performElection(now, s.electionOut)
+	s.outbox.keepalives = s.datagrams.Peers() // so that all learn at once that this node is not a contender
+	return s.end(now)
 }
 
 // HandOver gives up the lead as Resign does, in favour of a peer.
