@@ -56,8 +56,6 @@ func TestExitCodesOfAnswers(t *testing.T) {
 	t.Parallel()
 	node := newAnswerer(t)
 	var b strings.Builder
-	b.WriteString("Exit codes of commands, by the fields that are set: those unlike the code of an empty answer.\n" +
-		"go test ./cmd/failaware -run TestExitCodesOfAnswers -update-texts writes this file.\n")
 	for _, c := range verdicts {
 		paths := fieldsOf(c.shape, nil)
 		code := func(set ...int) int {
@@ -80,7 +78,7 @@ func TestExitCodesOfAnswers(t *testing.T) {
 			}
 		}
 	}
-	requireTexts(t, "answercodes.txt", b.String())
+	requireTexts(t, "answercodes.txt", "Exit codes of commands, by the fields that are set: those unlike the code of an empty answer.", b.String())
 }
 
 // statuses are those that a node or a proxy answers. The commands of the store tell more of
@@ -97,8 +95,6 @@ func TestExitCodesOfRefusals(t *testing.T) {
 	t.Parallel()
 	node := newAnswerer(t)
 	var b strings.Builder
-	b.WriteString("Exit codes of commands, by the status of the answer; + after those of commands that are sent again.\n" +
-		"go test ./cmd/failaware -run TestExitCodesOfRefusals -update-texts writes this file.\n")
 	for _, line := range orders {
 		fmt.Fprintf(&b, "\n%s:", line)
 		of := statuses
@@ -120,5 +116,5 @@ func TestExitCodesOfRefusals(t *testing.T) {
 			fmt.Fprintf(&b, " %d=%d%s", status, code, strings.Repeat("+", int(min(sent.Load()-1, 1))))
 		}
 	}
-	requireTexts(t, "refusalcodes.txt", b.String()+"\n")
+	requireTexts(t, "refusalcodes.txt", "Exit codes of commands, by the status of the answer; + after those of commands that are sent again.", b.String()+"\n")
 }

@@ -260,18 +260,17 @@ func upTo(n, but int) (all []int) {
 // The texts of answers show each field in its place.
 func TestTextsOfAnswers(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("Texts of answers, by the fields that are set: lines that differ from those of an empty answer.\n" +
-		"go test ./cmd/failaware -run TestTextsOfAnswers -update-texts writes this file.\n")
 	for _, a := range answerTexts() {
 		a.describe(&b)
 	}
-	requireTexts(t, "answers.txt", b.String())
+	requireTexts(t, "answers.txt", "Texts of answers, by the fields that are set: lines that differ from those of an empty answer.", b.String())
 }
 
-// requireTexts requires that a file of testdata has the texts. With -update-texts it writes
-// the file before.
-func requireTexts(t *testing.T, name, got string) {
+// requireTexts requires that a file of testdata has the texts, below a line about them and one
+// that says how the file is written: with -update-texts, which writes it before.
+func requireTexts(t *testing.T, name, about, texts string) {
 	t.Helper()
+	got := fmt.Sprintf("%s\ngo test ./cmd/failaware -run %s -update-texts writes this file.\n%s", about, t.Name(), texts)
 	file := filepath.Join("testdata", name)
 	if *updateTexts {
 		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))

@@ -58,8 +58,6 @@ func TestFlagsThatAreRefusedTogether(t *testing.T) {
 	})
 	node.answer.Store(&answer)
 	var b strings.Builder
-	b.WriteString("Flags that commands refuse, alone or two together.\n" +
-		"go test ./cmd/failaware -run TestFlagsThatAreRefusedTogether -update-texts writes this file.\n")
 	try := func(line string, flags ...string) (refused bool) {
 		words := strings.Fields(line)
 		at := slices.IndexFunc(words, func(w string) bool { return w == "true" }) // the command of lock has flags of its own
@@ -94,5 +92,5 @@ func TestFlagsThatAreRefusedTogether(t *testing.T) {
 			}
 		}
 	}
-	requireTexts(t, "flagpairs.txt", b.String())
+	requireTexts(t, "flagpairs.txt", "Flags that commands refuse, alone or two together.", b.String())
 }

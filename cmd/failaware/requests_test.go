@@ -67,7 +67,6 @@ func TestRequestsOfCommands(t *testing.T) {
 	})
 	socket := serveAt(t, mux)
 	var b strings.Builder
-	b.WriteString("Requests of commands. go test ./cmd/failaware -run TestRequestsOfCommands -update-texts writes this file.\n")
 	for _, line := range orders {
 		mu.Lock()
 		came = nil
@@ -79,7 +78,7 @@ func TestRequestsOfCommands(t *testing.T) {
 		require.NotEmpty(t, came, line)
 		mu.Unlock()
 	}
-	requireTexts(t, "requests.txt", b.String())
+	requireTexts(t, "requests.txt", "Requests of commands.", b.String())
 }
 
 func TestRequestsAreOfAllCommands(t *testing.T) {

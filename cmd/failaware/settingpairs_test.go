@@ -48,8 +48,6 @@ func TestSettingsThatAreRefusedTogether(t *testing.T) {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("Settings of a node that are refused, alone or two together.\n" +
-		"go test ./cmd/failaware -run TestSettingsThatAreRefusedTogether -update-texts writes this file.\n\n")
 	alone := map[*setting]string{}
 	for _, s := range settings {
 		if alone[s] = problem(s); alone[s] != "" {
@@ -76,5 +74,5 @@ func TestSettingsThatAreRefusedTogether(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%s\n\t%s\n", strings.Join(trio, ", "), problem(of...))
 	}
-	requireTexts(t, "settingpairs.txt", b.String())
+	requireTexts(t, "settingpairs.txt", "Settings of a node that are refused, alone or two together.", "\n"+b.String())
 }
