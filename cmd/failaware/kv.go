@@ -97,24 +97,18 @@ func kvError(method string, err error) *cli.ExitError {
 			code = exitMismatch
 		case http.StatusServiceUnavailable:
 			code = exitUnavailable
-		case http.StatusGatewayTimeout:
-			if code = exitUnknown; method == http.MethodGet {
-				code = exitUnavailable // by a proxy: a read has no other outcome
-			}
 		case http.StatusGone:
 			if code = cli.ExitWrong; method == http.MethodPost {
 				code = exitUnknown // the session has forgotten the outcome of its commands
 			}
 		case http.StatusInsufficientStorage:
-		case http.StatusNotImplemented:
-			code = cli.ExitWrong
 		default:
 			switch {
-			case e.Code < http.StatusInternalServerError:
+			case e.Code < http.StatusInternalServerError, e.Code == http.StatusNotImplemented:
 				code = cli.ExitWrong
-			case method == http.MethodPost:
+			case method == http.MethodPost: // 504 of a node, or any code of a proxy
 				code = exitUnknown
-			default: // perhaps of a proxy, which has codes of its own
+			default: // by a proxy: a read has no other outcome
 				code = exitUnavailable
 			}
 		}
