@@ -78,10 +78,10 @@ func (f *labFlags) plan(stderr io.Writer) (p lab.Plan, err error) {
 	if err := checkPicture("plot", f.plot); err != nil {
 		return p, err
 	}
-	if f.diagram != "" && (f.csv != "" || f.plot != "") {
-		return p, errors.New("--diagram: draws one run, and there are no rows for --csv and --plot")
-	}
 	if f.diagram != "" {
+		if f.csv != "" || f.plot != "" {
+			return p, errors.New("--diagram: draws one run, and there are no rows for --csv and --plot")
+		}
 		if len(p.Scenarios) != 1 || len(p.Algorithms) != 1 {
 			return p, errors.New("--diagram: draws one algorithm in one scenario")
 		}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 
 	"github.com/failaware/failaware/timed"
@@ -49,11 +50,13 @@ func (t *tap) open(g *group, a, b timed.NodeID) error {
 
 // between replaces, in the addresses for one of the two nodes, that of the other one.
 func (t *tap) between(id timed.NodeID, list []address) {
-	for i := range t.ends {
-		for k := range list {
-			if t.ends[i].id == id && t.ends[1-i].id == list[k].ID {
-				list[k].Addr = t.ends[i].conn.LocalAddr().String()
-			}
+	i := slices.IndexFunc(t.ends[:], func(e end) bool { return e.id == id })
+	if i < 0 {
+		return
+	}
+	for k := range list {
+		if list[k].ID == t.ends[1-i].id {
+			list[k].Addr = t.ends[i].conn.LocalAddr().String()
 		}
 	}
 }
