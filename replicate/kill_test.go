@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 }
 
 // child writes words and prints those that were acknowledged, until it is killed. In
-// round 0 it only prints the state.
+// round 0 it only prints the state of all: on one line, as the lines of others come between.
 func child(text string) error {
 	f := strings.Fields(text)
 	var id failaware.NodeID
@@ -78,9 +78,10 @@ func child(text string) error {
 		return err
 	}
 	for round == 0 { // all must have met: otherwise a node without others has its own state
-		fresh, err := r.ReadLatest(context.Background(), func() { fmt.Println("state", strings.Join(app.list, " ")) })
+		var list string
+		fresh, err := r.ReadLatest(context.Background(), func() { list = strings.Join(app.list, " ") })
 		if err == nil && fresh.View.Set == all {
-			fmt.Println("whole")
+			fmt.Println("whole", list)
 			time.Sleep(time.Hour)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -280,15 +281,9 @@ func killAgain(t *testing.T, kind string, all bool, kills int) {
 	}
 	p.kill(p.alive()...)
 	p.start(0)
-	var list []string
-	for line := range p.lines {
-		if line == "whole" {
-			break
-		}
-		state, ok := strings.CutPrefix(line, "state")
-		require.True(t, ok, line)
-		list = strings.Fields(state)
-	}
+	state, whole := strings.CutPrefix(<-p.lines, "whole")
+	require.True(t, whole, state)
+	list := strings.Fields(state)
 	p.kill(p.alive()...)
 	times := map[string]int{}
 	for _, word := range list {
