@@ -38,7 +38,14 @@ election. --list names algorithms and scenarios.
 A '!' marks a specification that an algorithm promises under all circumstances and
 violates; the exit code is then 1.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, flag := range []string{"from", "to"} {
+				if cmd.Flags().Changed(flag) && f.diagram == "" {
+					return cli.Wrong("--%s: needs --diagram", flag)
+				}
+			}
+			return f.run(cmd)
+		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.algorithms, "algorithms", "all", "names separated by commas, or all")

@@ -38,6 +38,8 @@ func (f *simFlags) checkRuns() error {
 	switch {
 	case f.topologies > 0 && f.given("seeds"):
 		return errors.New("--seeds: --topologies determines the number")
+	case f.topologies > 0 && f.given("seconds"):
+		return errors.New("--seconds: --topologies determines the time: that of an election")
 	case f.topologies > 0 && (f.calm || f.brokenClocks || f.given("roughness")):
 		return errors.New("--topologies: has no random faults, so --calm, --roughness and --broken-clocks do not apply")
 	case f.calm && f.given("roughness"):

@@ -62,7 +62,7 @@ interrupted then, unless there is --for.`,
 }
 
 func (f *demoFlags) run(cmd *cobra.Command) (err error) {
-	if err := f.check(); err != nil {
+	if err := f.check(cmd.Flags().Changed("for")); err != nil {
 		return cli.Wrong("%w", err)
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), heeded(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)...)
@@ -114,7 +114,8 @@ func (f *demoFlags) serve(ctx context.Context, cmd *cobra.Command, world *demo.W
 // untilInterrupted is longer than any demonstration.
 const untilInterrupted = 100 * 365 * 24 * time.Hour
 
-func (f *demoFlags) check() error {
+// check checks the flags. timed says that --for is given.
+func (f *demoFlags) check(timed bool) error {
 	if f.http != "" && !api.LoopbackAddr(f.http) {
 		return fmt.Errorf("--http: %q is not HOST:PORT of a loopback address", f.http)
 	}
@@ -123,6 +124,9 @@ func (f *demoFlags) check() error {
 	}
 	if f.script && f.options.Nodes < demo.LeastStoryNodes {
 		return fmt.Errorf("--script: the story needs at least %d nodes", demo.LeastStoryNodes)
+	}
+	if f.script && timed {
+		return errors.New("--for: the story of --script has an end of its own")
 	}
 	if f.during <= 0 {
 		return fmt.Errorf("--for: %v is not positive", f.during)
