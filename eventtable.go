@@ -41,6 +41,9 @@ var eventTable = []eventRow{
 	row(hclog.Warn, stack.EventTwins, func(_ *Node, h event.Header, e *stack.Event) event.PeerCloned {
 		return event.PeerCloned{Header: h, Peer: e.Peer, Boot: e.Boot}
 	}),
+	row(hclog.Warn, stack.EventRival, func(_ *Node, h event.Header, e *stack.Event) event.PeerDuplicated {
+		return event.PeerDuplicated{Header: h, Peer: e.Peer, Boot: e.Boot, Addr: e.Text}
+	}),
 	row(hclog.Warn, stack.EventMismatch, func(n *Node, h event.Header, e *stack.Event) event.Mismatch {
 		return event.Mismatch{Header: h, Peer: e.Peer, Addr: e.Text,
 			Differences: n.differences(settingsOf(e))}

@@ -27,6 +27,9 @@ const (
 	// Twin: the packet contradicts another one in a way that two processes with one
 	// incarnation do. Ignore its content.
 	Twin
+	// Rival: the incarnation From, which is not accepted, is another process than the
+	// accepted one, and both are alive.
+	Rival
 	// Duplicate: another process uses this node's id, as the incarnation From.
 	// This node must stop.
 	Duplicate
@@ -34,7 +37,7 @@ const (
 
 func (k Kind) String() string {
 	return enum.Name(k, []string{Dropped: "dropped", Challenged: "challenged", Delivered: "delivered", Accepted: "accepted",
-		Faulty: "faulty", Twin: "twin", Duplicate: "duplicate"}...)
+		Faulty: "faulty", Twin: "twin", Rival: "rival", Duplicate: "duplicate"}...)
 }
 
 // Effect is a consequence of a packet or of time.

@@ -37,6 +37,10 @@ func TestMutantsAreKilled(t *testing.T) {
 		"RelearnUnproven":      boundsHoldAgain,
 		"SilentDistrust":       wrongPairsHeal,
 		"TwinsAtOnce":          oneConflictHeals,
+		"RivalByLatePackets":   restartsAreNoRivals,
+		"RivalOfAnyEcho":       restartsAreNoRivals,
+		"RivalWithoutWait":     sentBeforeAndAfter,
+		"RivalUnseen":          sentBeforeAndAfter,
 		"ChallengeOvertaken":   overtakenChallenge,
 
 		"ChallengerUnproven": challengerCounts,

@@ -62,12 +62,15 @@ func (s *Service) Peers() timed.Set { return s.known }
 func (s *Service) SetReady() { s.ready = true }
 
 // HandlePacket takes the header of a packet received when the local clock showed
-// received. Its one effect is the verdict on the packet.
+// received. Its first effect is the verdict on the packet. A second one is Rival.
 func (s *Service) HandlePacket(received timed.Instant, h *Header, out []Effect) []Effect {
 	out = append(out, Effect{})
 	e := &out[len(out)-1]
 	e.From.Node, e.From.Boot = h.Source, h.Boot
 	e.Kind, e.Delay = s.classify(received, h)
+	if e.Kind == Challenged && s.noteRival(received, s.peers[h.Source], h) {
+		out = append(out, Effect{Kind: Rival, From: e.From})
+	}
 	return out
 }
 

@@ -17,6 +17,7 @@ type session struct {
 	helper       Pair // best helper of our packets, as the peer echoed it
 	hasHelper    bool
 	evidence
+	rivalry   rivalry
 	twins     bool // two processes use this incarnation
 	recent    recentPackets
 	lastDelay Delay

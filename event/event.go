@@ -13,7 +13,7 @@
 // By subject:
 //
 //   - this node: [Ready], [Restarted], [Inconsistent], [Unfit], [PacketUnsent], [Missed];
-//   - its peers: [PeerAlive], [PeerSilent], [PeerRestarted], [PeerCloned], [PeerLeaving],
+//   - its peers: [PeerAlive], [PeerSilent], [PeerRestarted], [PeerCloned], [PeerDuplicated], [PeerLeaving],
 //     [Mismatch], [OtherQuorum];
 //   - leaders: [Following], [Elected], [LeadLost], [QuorumChange];
 //   - views: [ViewInstalled], [ViewFresh], [ViewStale];

@@ -74,10 +74,11 @@ func TestEventsSayWhy(t *testing.T) {
 		event.Unfit{}:                                                       "no candidate",
 		event.ClockAdopted{}:                                                "timeline",
 		event.ClockStepped{Previous: line, Timeline: clocksync.TimelineID{Leader: 1, Boot: 7}, Step: time.Second}: "stepped by 1s from timeline 2/0000000000000005/3 to timeline 1/",
-		event.ClockStepped{}:               "stepped",
-		event.PeerLeaving{Peer: 2}:         "node 2 leaves",
-		event.PeerCloned{Peer: 2, Boot: 5}: "node 2 runs twice with boot id 0000000000000005, as a cloned machine does: it is not heard any more",
-		event.PeerRestarted{Peer: 2}:       "restarted",
+		event.ClockStepped{}:       "stepped",
+		event.PeerLeaving{Peer: 2}: "node 2 leaves",
+		event.PeerDuplicated{Peer: 2, Boot: 5, Addr: "192.0.2.7:7001"}: "two processes have the id of node 2: the one at 192.0.2.7:7001, with boot id 0000000000000005, is ignored; give it an id of its own",
+		event.PeerCloned{Peer: 2, Boot: 5}:                             "node 2 runs twice with boot id 0000000000000005, as a cloned machine does: it is not heard any more",
+		event.PeerRestarted{Peer: 2}:                                   "restarted",
 	}
 	for e, text := range texts {
 		require.Contains(t, e.String(), text)

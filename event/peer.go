@@ -78,6 +78,23 @@ func (e PeerCloned) String() string {
 	return fmt.Sprintf("%s runs twice with boot id %v, as a cloned machine does: it is not heard any more", e.node(e.Peer), e.Boot)
 }
 
+// PeerDuplicated says that another process sends with Peer's id, and that both run now. Its
+// packets are ignored as long as those of the first one come; it stops by itself unless more
+// peers hear it than the other. The event comes once for each incarnation of such a process.
+type PeerDuplicated struct {
+	Header
+	Peer timed.NodeID `api:"peer"`
+	Boot timed.BootID `api:"boot"`    // of the process that is ignored
+	Addr string       `api:"address"` // that it sends from
+}
+
+// Kind returns "peer-duplicated".
+func (PeerDuplicated) Kind() string { return "peer-duplicated" }
+
+func (e PeerDuplicated) String() string {
+	return fmt.Sprintf("two processes have the id of %s: the one at %s, with boot id %v, is ignored; give it an id of its own", e.node(e.Peer), e.Addr, e.Boot)
+}
+
 // PeerLeaving says that Peer leaves the group for good.
 type PeerLeaving struct {
 	Header

@@ -48,7 +48,7 @@ func needs(s situation.Kind, o *Options) bool {
 		return o.Shared
 	case situation.EqualReadings:
 		return o.Resolution > 0
-	case situation.RivalStopped:
+	case situation.RivalSeen, situation.RivalStopped:
 		return !o.Epochs
 	case situation.TwinsFound:
 		return o.Broadcast == nil && !o.Epochs

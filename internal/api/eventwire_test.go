@@ -41,6 +41,7 @@ func someEvents() []event.Event {
 		event.PeerRestarted{Header: h, Peer: 2, Boot: 5},
 		event.PeerLeaving{Header: h, Peer: 2, Boot: 5},
 		event.PeerCloned{Header: h, Peer: 2, Boot: 5},
+		event.PeerDuplicated{Header: h, Peer: 2, Boot: 5, Addr: "192.0.2.7:7001"},
 		event.Elected{Header: h},
 		event.LeadLost{Header: h, Reason: leader.Outranked, By: 2},
 		event.LeadLost{Header: h},

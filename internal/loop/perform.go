@@ -88,6 +88,8 @@ func (d *driver) note(e *stack.Event) {
 	case stack.EventMismatch:
 		d.noteMismatch(e.Peer, Settings{Group: e.Group, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold}, d.out.origin, false)
 		return
+	case stack.EventRival:
+		e.Text = d.out.origin.String()
 	case stack.EventOtherQuorum:
 		d.noteQuorum(e)
 		return

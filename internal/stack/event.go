@@ -49,6 +49,7 @@ const (
 	EventNewEpoch                           // messages are ordered by other quorums from now on: this node needs a new incarnation
 	EventUnsent                             // the driver cannot encode a packet for Peer: Text
 	EventInconsistent                       // an invariant of this node is broken: Text. It needs a new incarnation
+	EventRival                              // another process than Peer uses its id too, as the incarnation Boot
 )
 
 // Event is news for the application. It is a flat value, and the kind says which fields

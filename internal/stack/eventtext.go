@@ -39,8 +39,11 @@ var eventTexts = [...]func(*Event) string{
 	EventClockFault:    func(e *Event) string { return fmt.Sprintf("clock fault with node %d, bound %v", e.Peer, e.Bound) },
 	EventMismatch:      func(e *Event) string { return fmt.Sprintf("node %d has other settings", e.Peer) },
 	EventTwins:         func(e *Event) string { return fmt.Sprintf("node %d is two processes with one boot id", e.Peer) },
-	EventDuplicateID:   func(*Event) string { return "its id is in use by another process" },
-	EventUTCChanged:    func(e *Event) string { return fmt.Sprintf("UTC is %v", e.UTC) },
+	EventRival: func(e *Event) string {
+		return fmt.Sprintf("the id of node %d is in use by another process too", e.Peer)
+	},
+	EventDuplicateID: func(*Event) string { return "its id is in use by another process" },
+	EventUTCChanged:  func(e *Event) string { return fmt.Sprintf("UTC is %v", e.UTC) },
 	EventFalseticker: func(e *Event) string {
 		return fmt.Sprintf("server %d of node %v is a falseticker, off by %v", e.Source, e.Peer, e.Step)
 	},

@@ -51,6 +51,9 @@ func (s *Stack) take(now, received timed.Instant, p *wire.Packet) {
 		s.Dropped.Unknown++
 	case datagram.Challenged:
 		s.Dropped.Unaccepted++
+		if len(s.lastPacket) > 1 {
+			s.notify(Event{Kind: EventRival, Peer: from.Node, Boot: from.Boot})
+		}
 		s.refuse(now, p)
 	case datagram.Faulty:
 		s.Dropped.Faulty++

@@ -14,7 +14,7 @@ import (
 // settings of the node. docs/internals/protocol.md has the rules with their reasons.
 func rule(e event.Event, t *timed.Timing) string {
 	switch e := e.(type) {
-	case event.PeerAlive, event.PeerSilent, event.PeerRestarted, event.PeerCloned, event.Mismatch:
+	case event.PeerAlive, event.PeerSilent, event.PeerRestarted, event.PeerCloned, event.PeerDuplicated, event.Mismatch:
 		return peerRule(e, t)
 	case event.Elected:
 		if e.Global {
@@ -60,6 +60,8 @@ func peerRule(e event.Event, t *timed.Timing) string {
 		return "Votes and clock readings are those of an incarnation. Nothing of the former one counts any more."
 	case event.PeerCloned:
 		return "Each start draws a random boot id, so two processes with one boot id are copies of one memory."
+	case event.PeerDuplicated:
+		return "A peer of which packets came before and after one of another process with its id was not restarted. The one that was heard first counts while its packets come."
 	case event.Mismatch:
 		return "Promises rest on settings that are the same at every node, so nodes that differ ignore each other."
 	}

@@ -50,6 +50,8 @@ func peerOf(e event.Event) timed.NodeID {
 		return e.Peer
 	case event.PeerCloned:
 		return e.Peer
+	case event.PeerDuplicated:
+		return e.Peer
 	case event.Mismatch:
 		return e.Peer
 	case event.PacketUnsent:

@@ -116,6 +116,7 @@ var situations = map[string]struct{ load, want string }{
 	"FailawareNodeFault": {`
   failaware_events_total{instance="a",kind="inconsistent"} 0x15 1x40
   failaware_events_total{instance="a",kind="peer-cloned"} 0x40
+  failaware_events_total{instance="a",kind="peer-duplicated"} 0x40
   failaware_events_total{instance="b",kind="view-fresh"} 0x15 1x40`, `{instance="a",kind="inconsistent"} 1`},
 	"FailawareStoreFault": {`
   failaware_store_events_total{instance="a",kind="diverged"} 0x15 1x40

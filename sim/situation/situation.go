@@ -35,6 +35,7 @@ const (
 	ClockFaulty                        // a node was blamed for its clock
 	BlamedItself                       // a node blamed itself for its clock
 	Slept                              // a node noticed that its machine slept
+	RivalSeen                          // a node saw that two processes have one id
 	RivalStopped                       // of two processes with one id one stopped
 	TwinsFound                         // a process and its clone were told to be two
 	UTCExternal                        // a reading was External
@@ -108,7 +109,7 @@ var situationNames = [Count]string{
 	"a leader handed over", "a node left the request to a better one", "a leader gave way", "a proposal was overtaken", "a stale view became fresh",
 	"a view became stale", "a peer was heard but deaf", "a packet was slow", "a packet of a dead incarnation came",
 	"an incarnation had to wait for its session", "group time was stepped", "a node followed another timeline", "a clock was blamed",
-	"a node blamed itself", "a node noticed that it slept", "one of two with an id stopped",
+	"a node blamed itself", "a node noticed that it slept", "a node saw that two have one id", "one of two with an id stopped",
 	"a process and its clone were told to be two",
 	"a reading was external", "UTC was disputed", "a lying server was named", "group time was bent towards UTC",
 	"replies came collated", "collated replies came when the round was over", "a peer was alive by its leader's word alone",

@@ -14,7 +14,7 @@ import (
 func (m *member) events(ctx context.Context, group string, n *failaware.Node) {
 	for e := range n.EventsSince(ctx, 0) {
 		switch e := e.(type) {
-		case event.Mismatch, event.Inconsistent, event.ClockFault, event.PeerCloned, event.PacketUnsent:
+		case event.Mismatch, event.Inconsistent, event.ClockFault, event.PeerCloned, event.PeerDuplicated, event.PacketUnsent:
 			m.report(group, e.Kind()+": "+e.String())
 		case event.Restarted:
 			if e.Reason != event.Overrun && e.Reason != event.LateState && (group != GroupA || e.Reason != event.NewEpoch) {

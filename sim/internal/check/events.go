@@ -40,6 +40,8 @@ func (c *Checker) Event(n *Process, e *stack.Event) life.Reason {
 		}
 	case stack.EventClockAdopted, stack.EventClockStepped, stack.EventClockFault:
 		c.clockEvent(n, e)
+	case stack.EventRival:
+		c.rival(n, e)
 	case stack.EventTwins:
 		c.twins(n, e)
 	case stack.EventDuplicateID:

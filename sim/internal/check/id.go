@@ -16,6 +16,14 @@ func (c *Checker) duplicate(n *Process) {
 	c.Quit = n
 }
 
+// rival checks that another process than the one that a node hears has a peer's id, and runs.
+func (c *Checker) rival(n *Process, e *stack.Event) {
+	if e.Boot == n.Stack.Datagram().Boot(e.Peer) || c.sound() && !c.UsedTwice(e.Peer) {
+		c.Fail("id", n, "thinks that the id of node %d is used twice", e.Peer)
+	}
+	c.Sometimes(situation.RivalSeen)
+}
+
 // twins checks that an incarnation that a node takes for two processes was cloned.
 func (c *Checker) twins(n *Process, e *stack.Event) {
 	if !c.Cloned {

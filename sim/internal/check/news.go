@@ -27,7 +27,7 @@ func (c *Checker) checkNews(n *Process, e *stack.Event) {
 		lacks(e.Bound != n.Stack.Datagram().LastDelay(e.Peer).Bound, "the bound of the last packet")
 		_, heard := n.Stack.Datagram().LastFast(0, e.Peer)
 		lacks(heard && !e.Deaf && e.Age <= 0, "the age of the last packet")
-	case stack.EventPeerRestarted, stack.EventPeerLeaving, stack.EventTwins, stack.EventClockFault:
+	case stack.EventPeerRestarted, stack.EventPeerLeaving, stack.EventTwins, stack.EventRival, stack.EventClockFault:
 		lacksPeer()
 		lacks(e.Boot == 0, "the incarnation")
 	case stack.EventElected, stack.EventGlobalElected:
