@@ -113,8 +113,10 @@ func (r *Replica) send(ctx context.Context, payload []byte, opts failaware.Broad
 		}
 		select {
 		case v := <-w.Verdict:
+			outcomes.Over(w)
 			return known(id, v)
 		case <-ctx.Done():
+			defer outcomes.Over(w)
 			if outcomes.Forget(id) {
 				return id, engine.Verdict{}, &failaware.UnknownOutcomeError{ID: id, Reason: failaware.NotAwaited, Err: context.Cause(ctx)}
 			}
@@ -132,7 +134,7 @@ func known(id failaware.MessageID, v engine.Verdict) (failaware.MessageID, engin
 
 // accepting waits until operations are accepted.
 func (r *Replica) accepting(ctx context.Context, noWait bool) error {
-	for {
+	for !r.engine.Accepting() {
 		status, changed := r.engine.Status()
 		if status.Accepting {
 			return nil
@@ -148,6 +150,7 @@ func (r *Replica) accepting(ctx context.Context, noWait bool) error {
 			return refusal(&status, context.Cause(ctx))
 		}
 	}
+	return nil
 }
 
 // refusal returns the error of an operation that was not accepted in a situation.

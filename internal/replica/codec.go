@@ -30,6 +30,14 @@ var errMessage = errors.New("replica: not a message of the replicated state")
 // or Timed, and all members apply the operation.
 func AppendOp(dst, op []byte) []byte { return append(append(dst, byte(kindOp)), op...) }
 
+// operation returns the operation in a payload of AppendOp.
+func operation(payload []byte) (op []byte, ok bool) {
+	if len(payload) == 0 || kind(payload[0]) != kindOp {
+		return nil, false
+	}
+	return payload[1:], true
+}
+
 // AppendBeside appends a payload of the application that is not an operation. Broadcast it in
 // any order to get a [Beside] effect at all members.
 func AppendBeside(dst, payload []byte) []byte {

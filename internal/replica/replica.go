@@ -259,52 +259,61 @@ func (m *Replica) begin(v *membership.View) {
 func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []Effect) []Effect {
 	return m.turn(now, out, func() {
 		m.noteSeen(&d)
-		var msg message
-		from := timed.Incarnation{Node: d.Sender, Boot: d.Boot}
-		if err := decode(d.Payload, &msg); err != nil || m.view == nil || !m.view.Has(from) ||
-			(d.Class == broadcast.ClassOrdered) != msg.ordered() && msg.kind != kindBeside {
+		op, isOp := operation(d.Payload)
+		switch {
+		case m.view == nil || !m.view.Has(timed.Incarnation{Node: d.Sender, Boot: d.Boot}):
 			m.Invalid++
-			return
-		}
-		switch msg.kind {
-		case kindOp:
-			d.Payload = msg.body
+		case isOp && d.Class == broadcast.ClassOrdered: // most are, and a decoded message takes a piece of the heap
+			d.Payload = op
 			m.takeOp(d)
-		case kindReport:
-			m.takeReport(d.Sender, &msg.report)
-		case kindReady:
-			m.takeReady(d.Sender, &msg)
-		case kindAsk:
-			m.takeAsk(d.Sender, msg.view, d.Position)
-		case kindRefuse:
-			m.takeRefuse(d.Sender, &msg, d.Position)
-		case kindRetry:
-			m.takeRetry(d.Sender, &msg, d.Position)
-		case kindBootstrap:
-			m.takeBootstrap(&msg)
-		case kindHolds:
-			m.takeHolds(d.Sender, msg.view)
-		case kindBarrier:
-			m.takeBarrier(d)
-		case kindBlocks:
-			m.takeBlocks(d.Sender, &msg)
-		case kindChunk, kindSame:
-			m.takeChunk(d.Sender, &msg)
-		case kindGot:
-			m.takeGot(d.Sender, &msg)
-		case kindHash:
-			m.takeHash(d.Sender, msg.at, msg.sum)
-		case kindStored:
-			m.takeStored(d.Sender, msg.at)
-		case kindEpoch:
-			m.takeEpoch(d.Sender, msg.view, msg.epochs)
-		case kindSettings:
-			m.takeSettings(d.Sender, msg.view, msg.own)
-		case kindBeside:
-			d.Payload = msg.body
-			m.emit(Effect{Kind: Beside, Delivery: d})
+		default:
+			m.takeMessage(d)
 		}
 	})
+}
+
+// takeMessage takes a message that is no operation.
+func (m *Replica) takeMessage(d broadcast.Delivery) {
+	var msg message
+	if err := decode(d.Payload, &msg); err != nil || (d.Class == broadcast.ClassOrdered) != msg.ordered() && msg.kind != kindBeside {
+		m.Invalid++
+		return
+	}
+	switch msg.kind {
+	case kindReport:
+		m.takeReport(d.Sender, &msg.report)
+	case kindReady:
+		m.takeReady(d.Sender, &msg)
+	case kindAsk:
+		m.takeAsk(d.Sender, msg.view, d.Position)
+	case kindRefuse:
+		m.takeRefuse(d.Sender, &msg, d.Position)
+	case kindRetry:
+		m.takeRetry(d.Sender, &msg, d.Position)
+	case kindBootstrap:
+		m.takeBootstrap(&msg)
+	case kindHolds:
+		m.takeHolds(d.Sender, msg.view)
+	case kindBarrier:
+		m.takeBarrier(d)
+	case kindBlocks:
+		m.takeBlocks(d.Sender, &msg)
+	case kindChunk, kindSame:
+		m.takeChunk(d.Sender, &msg)
+	case kindGot:
+		m.takeGot(d.Sender, &msg)
+	case kindHash:
+		m.takeHash(d.Sender, msg.at, msg.sum)
+	case kindStored:
+		m.takeStored(d.Sender, msg.at)
+	case kindEpoch:
+		m.takeEpoch(d.Sender, msg.view, msg.epochs)
+	case kindSettings:
+		m.takeSettings(d.Sender, msg.view, msg.own)
+	case kindBeside:
+		d.Payload = msg.body
+		m.emit(Effect{Kind: Beside, Delivery: d})
+	}
 }
 
 // ordered reports whether messages of this kind are broadcast in order.

@@ -21,6 +21,13 @@ func (e *Engine) Status() (Status, <-chan struct{}) {
 	return s, e.changed
 }
 
+// Accepting reports whether operations are accepted.
+func (e *Engine) Accepting() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.status.Accepting
+}
+
 // Behind returns how many calls of the application wait for those before them.
 func (e *Engine) Behind() int { return e.calls.len() + int(e.replays.Load()) }
 

@@ -6,6 +6,11 @@ import (
 	"strconv"
 )
 
+// enter begins a call of the application, and leave ends it. What the engine does before and
+// after it, such as to wait for the disk, is no part of it.
+func (e *Engine) enter() { e.calling.Store(int64(e.now()) + 1) }
+func (e *Engine) leave() { e.calling.Store(0) }
+
 // Inside reports whether the caller is a call of the application, or called by one. What
 // waits for later calls would then wait for ever. It takes a microsecond, and nothing while
 // the application is not being called.

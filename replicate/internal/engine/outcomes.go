@@ -19,10 +19,11 @@ type Outcomes struct {
 	calls   uint64              // of Sending
 	sending map[uint64]struct{} // calls that broadcast a message whose id is not known yet
 	waits   map[broadcast.ID]*Wait
-	early   []notice // that came while a caller was sending, and for which nobody waited
+	idle    sync.Pool // of waits that are over: a channel of verdicts is large
+	early   []notice  // that came while a caller was sending, and for which nobody waited
 }
 
-// Wait is a caller's wait for a verdict.
+// Wait is a caller's wait for a verdict. [Outcomes.Over] ends it.
 type Wait struct {
 	// Verdict gets the verdict. It has room for one.
 	Verdict chan Verdict

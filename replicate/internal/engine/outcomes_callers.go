@@ -29,7 +29,11 @@ func (o *Outcomes) Sent(call uint64, id broadcast.ID, err error, at func(Verdict
 	if err != nil {
 		return nil
 	}
-	w := &Wait{Verdict: make(chan Verdict, 1), at: at}
+	w, _ := o.idle.Get().(*Wait)
+	if w == nil {
+		w = &Wait{Verdict: make(chan Verdict, 1)}
+	}
+	w.at = at
 	if o.over {
 		w.Verdict <- Verdict{Unknown: failaware.NodeStopped}
 		return w
@@ -47,6 +51,12 @@ func (o *Outcomes) Sent(call uint64, id broadcast.ID, err error, at func(Verdict
 	}
 	o.waits[id] = w
 	return w
+}
+
+// Over ends a wait whose verdict the caller has taken, or that Forget has ended.
+func (o *Outcomes) Over(w *Wait) {
+	w.at, w.reached = nil, false
+	o.idle.Put(w)
 }
 
 // Forget ends a caller's wait. It reports whether no verdict has been, or is being,

@@ -37,11 +37,9 @@ func (e *Engine) perform(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e.calling.Store(int64(e.now()) + 1)
 		if err := e.call(ctx, &c); err != nil {
 			return err
 		}
-		e.calling.Store(0)
 		e.extent.performed()
 	}
 }
@@ -56,7 +54,9 @@ func (e *Engine) call(ctx context.Context, c *call) error {
 	case replica.Snapshot:
 		res.state, res.err = e.snapshot()
 	case replica.Hash:
+		e.enter()
 		res.hash = e.app.(Hasher).Hash()
+		e.leave()
 	}
 	select {
 	case c.of.results <- res:
@@ -79,7 +79,9 @@ func (e *Engine) change(ctx context.Context, c *call) (done bool, err error) {
 		e.Outcomes.resolve(&c.Delivery, Verdict{Unknown: NotAppliedHere})
 	case replica.Beside:
 		if e.beside != nil {
+			e.enter()
 			e.beside(c.Delivery)
+			e.leave()
 		}
 	case replica.Barrier:
 		e.settle(c, Verdict{Lasting: c.Lasting, Restores: e.restores})
@@ -114,9 +116,11 @@ func (e *Engine) apply(ctx context.Context, c *call) error {
 	if err := e.store.apply(ctx, &c.Delivery, c.At); err != nil {
 		return err
 	}
+	e.enter()
 	e.appMu.lock()
 	result := e.app.Apply(c.Delivery)
 	e.appMu.unlock()
+	e.leave()
 	if m := &c.Delivery; m.Sender == c.of.self.Node && m.Boot == c.of.self.Boot {
 		e.settle(c, Verdict{Result: result, Lasting: c.Lasting, Restores: e.restores})
 	}
@@ -132,7 +136,6 @@ func (e *Engine) applyAll(ctx context.Context, c *call) error {
 		if effect.Kind == replica.Apply {
 			e.replays.Add(-1)
 		}
-		e.calling.Store(int64(e.now()) + 1)
 		if err := e.call(ctx, &call{effect, c.of}); err != nil {
 			return err
 		}
@@ -150,7 +153,9 @@ type held struct {
 // settle gives the verdict on an own operation or barrier, or holds it until it lasts.
 func (e *Engine) settle(c *call, v Verdict) {
 	m := &c.Delivery
+	e.enter() // a reader's function may be there
 	e.Outcomes.reach(m, v)
+	e.leave()
 	if e.store == nil || v.Lasting || m.Transitional || m.Atomicity != broadcast.StrictAtomicity {
 		e.Outcomes.resolve(m, v)
 		return
@@ -175,7 +180,9 @@ func (e *Engine) last(c *call) {
 func (e *Engine) snapshot() (*replica.Content, error) {
 	c := e.cfg.NewContent()
 	w := &limited{most: e.cfg.MaxSnapshot, w: bufio.NewWriterSize(c, writerBytes)}
+	e.enter()
 	err := e.app.Save(w)
+	e.leave()
 	switch {
 	case w.err != nil:
 		err = w.err // the application need not pass on why it could not write
@@ -210,6 +217,8 @@ func (l *limited) Write(p []byte) (n int, err error) {
 }
 
 func (e *Engine) restore(state *replica.Content) error {
+	e.enter()
+	defer e.leave()
 	e.appMu.lock()
 	defer e.appMu.unlock()
 	e.restores++
@@ -221,6 +230,8 @@ func (e *Engine) restore(state *replica.Content) error {
 }
 
 func (e *Engine) merge(branches []replica.Branch) error {
+	e.enter()
+	defer e.leave()
 	e.appMu.lock()
 	defer e.appMu.unlock()
 	return e.app.Merge(branches)

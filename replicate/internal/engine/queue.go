@@ -45,14 +45,17 @@ func (q *queue[T]) isFull() bool {
 
 func (q *queue[T]) put(x T) {
 	q.mu.Lock()
-	if n := len(q.blocks); n == 0 || len(q.blocks[n-1]) == blockItems {
-		q.blocks = append(q.blocks, nil)
+	switch n := len(q.blocks); {
+	case n == 0:
+		q.blocks = append(q.blocks, nil) // most queues stay short
+	case len(q.blocks[n-1]) == blockItems:
+		q.blocks = append(q.blocks, make([]T, 0, blockItems))
 	}
 	last := &q.blocks[len(q.blocks)-1]
 	*last = append(*last, x)
 	q.count++
 	if q.weight != nil {
-		q.weighs += q.weight(&x)
+		q.weighs += q.weight(&(*last)[len(*last)-1]) // &x would move x to the heap
 		q.full = q.full || q.weighs > q.limit
 	}
 	q.mu.Unlock()
@@ -81,6 +84,9 @@ func (q *queue[T]) first() (x T, ok bool) {
 	}
 	var none T
 	first := q.blocks[0]
+	if q.weight != nil {
+		q.weighs -= q.weight(&first[q.head])
+	}
 	x, first[q.head] = first[q.head], none
 	q.count--
 	switch q.head++; {
@@ -89,12 +95,9 @@ func (q *queue[T]) first() (x T, ok bool) {
 	case q.head == len(first):
 		q.blocks[0], q.blocks, q.head = nil, q.blocks[1:], 0
 	}
-	if q.weight != nil {
-		q.weighs -= q.weight(&x)
-		if q.full && q.weighs <= q.limit/2 {
-			q.full = false
-			signal(q.eased)
-		}
+	if q.full && q.weighs <= q.limit/2 {
+		q.full = false
+		signal(q.eased)
 	}
 	return x, true
 }
