@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
 )
 
@@ -103,7 +104,7 @@ func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
 		}
 		r.log.Warn("a peer is not alive", "peer", peerName(p), "address", p.Listed, "why", whySilent(p, s))
 		if p.Refused != "" {
-			said[addressOf(p)] = p.Refused
+			said[addressOf(p)] = refusal(p, s)
 		}
 	}
 	if s.Alive.Empty() {
@@ -116,17 +117,25 @@ func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
 // senders of such packets can choose them.
 const mostRefused = 64
 
-// warnOfRefused warns about packets of incompatible nodes, which no event names, once for
-// each address and reason.
+// warnOfRefused warns about packets of nodes that are incompatible or do not have the key of
+// this node's packets, which no event names, once for each address and reason.
 func (r *nodeRun) warnOfRefused(s *failaware.Status, said map[string]string) {
 	for i := range s.Peers {
 		p := &s.Peers[i]
-		address := addressOf(p)
-		if !p.Alive && p.Incompatible && p.Refused != said[address] && len(said) < mostRefused {
-			said[address] = p.Refused
-			r.log.Warn("packets do not count", "address", address, "why", inFlags(p.Refused))
+		address, why := addressOf(p), refusal(p, s)
+		if !p.Alive && why != "" && (p.Incompatible || why != p.Refused) && why != said[address] && len(said) < mostRefused {
+			said[address] = why
+			r.log.Warn("packets do not count", "address", address, "why", inFlags(why))
 		}
 	}
+}
+
+// refusal says why packets of a peer do not count, or is "".
+func refusal(p *failaware.PeerStatus, s *failaware.Status) string {
+	if p.Refused == "" {
+		return ""
+	}
+	return p.Refused + api.LackedKey(s, p)
 }
 
 func addressOf(p *failaware.PeerStatus) string { return cmp.Or(p.Listed, p.Addr.String()) }
@@ -159,7 +168,7 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 	case p.Fault:
 		return "its clock and this node's clock contradict the drift bound"
 	case p.Refused != "":
-		return "its packets come, and do not count: " + inFlags(p.Refused)
+		return "its packets come, and do not count: " + inFlags(refusal(p, s))
 	case p.Deaf:
 		return "it is heard, and does not say that it hears this node: perhaps no packets get through to " + p.Addr.String()
 	case p.LastFast >= 0:

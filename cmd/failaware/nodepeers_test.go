@@ -91,3 +91,18 @@ func TestChangedSettingsAreNamed(t *testing.T) {
 	after["http"], after["tags"] = []raw{{"127.0.0.1:1", "x"}}, []raw{{"a=1", "x"}}
 	require.Equal(t, []string{"tags", "http", "log.level"}, changedSettings(before, after))
 }
+
+// A listed peer that does not have the key of this node's packets is named, once, although its
+// own packets are opened.
+func TestAPeerWithoutTheKeyIsLogged(t *testing.T) {
+	var log strings.Builder
+	r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
+	s := failaware.Status{Keys: []failaware.KeyID{7, 5}, Peers: []failaware.PeerStatus{
+		{ID: 2, Listed: "host:7001", Refused: "unheard", Keys: []failaware.KeyID{5}}}}
+	said := map[string]string{}
+	r.warnOfRefused(&s, said)
+	require.Contains(t, log.String(), "it lacks the key "+s.Keys[0].String())
+	log.Reset()
+	r.warnOfRefused(&s, said)
+	require.Empty(t, log.String())
+}

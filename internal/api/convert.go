@@ -159,6 +159,9 @@ func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) Me
 		m.InView = view.Has(p.ID)
 		m.Leads = s.Leader.UpToDate && s.Leader.Leader == p.ID
 	}
+	if m.Refused != "" {
+		m.Refused += LackedKey(s, p)
+	}
 	if p.Addr.IsValid() {
 		m.Address = p.Addr.String()
 	}

@@ -120,9 +120,14 @@ func peerText(s *failaware.Status, id failaware.NodeID) string {
 		return fmt.Sprintf("node %v: this node has never heard of it", id)
 	}
 	p := &s.Peers[i]
-	text := p.String()
-	if len(s.Keys) > 0 && len(p.Keys) > 0 && !slices.Contains(p.Keys, s.Keys[0]) {
-		text += fmt.Sprintf("; as it said last, it lacks the key %v of this node's packets ('failaware keys' shows who has which)", s.Keys[0])
+	return p.String() + LackedKey(s, p)
+}
+
+// LackedKey is what follows the state of a peer that lacks the key of this node's packets, and
+// "" for others.
+func LackedKey(s *failaware.Status, p *failaware.PeerStatus) string {
+	if len(s.Keys) == 0 || len(p.Keys) == 0 || slices.Contains(p.Keys, s.Keys[0]) {
+		return ""
 	}
-	return text
+	return fmt.Sprintf("; as it said last, it lacks the key %v of this node's packets ('failaware keys' shows who has which)", s.Keys[0])
 }

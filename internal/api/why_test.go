@@ -33,3 +33,15 @@ func TestWhyNamesTheVotersThatAGlobalLeaderLacks(t *testing.T) {
 		globalText(system, nobody, timed.SetOf(1, 4, 5)))
 	require.Contains(t, globalText(system, nobody, timed.SetOf(1, 2, 4)), "the voters in touch, {1 2}, are a quorum")
 }
+
+// The status says it of a peer whose packets do not count, as a node does that was started with
+// an old key.
+func TestMembersNameTheKeyThatARefusedPeerLacks(t *testing.T) {
+	s := failaware.Status{Keys: []failaware.KeyID{7, 5}}
+	p := failaware.PeerStatus{ID: 2, Keys: []failaware.KeyID{5}, Refused: "unheard"}
+	require.Contains(t, peerOf(&p, &s, failaware.Set{}).Refused, "unheard; as it said last, it lacks the key "+s.Keys[0].String())
+	p.Keys = s.Keys
+	require.Equal(t, "unheard", peerOf(&p, &s, failaware.Set{}).Refused)
+	p.Keys, p.Refused = s.Keys[1:], ""
+	require.Empty(t, peerOf(&p, &s, failaware.Set{}).Refused)
+}
