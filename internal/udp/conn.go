@@ -109,6 +109,8 @@ func Listen(addr string, clock *hwclock.Clock, opts Options) (*Conn, error) {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("udp: another socket already listens at %s: %w", resolved, err)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("udp: cannot listen at %s, which is no address of this machine: %w", resolved, err)
 	case err != nil:
 		return nil, fmt.Errorf("udp: cannot listen at %s: %w", resolved, err)
 	}

@@ -232,6 +232,12 @@ func TestWakesDelayNoPackets(t *testing.T) {
 	require.Equal(t, 8, packets)
 }
 
+func TestListenNamesAnAddressOfAnotherMachine(t *testing.T) {
+	_, err := Listen("192.0.2.1:7001", testClock(), Options{}) // for documentation, RFC 5737
+	require.ErrorIs(t, err, syscall.EADDRNOTAVAIL)
+	require.ErrorContains(t, err, "192.0.2.1:7001, which is no address of this machine")
+}
+
 func TestListenNamesTheAddressThatIsInUse(t *testing.T) {
 	c := listen(t, "127.0.0.1:0", Options{})
 	_, err := Listen(c.LocalAddr().String(), testClock(), Options{})
