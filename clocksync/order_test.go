@@ -33,17 +33,28 @@ func TestEarliestAndLatest(t *testing.T) {
 // The ends of a reading's interval are exact, or nothing is known of them, however large the
 // numbers are.
 func boundsDoNotOverflow(t testing.TB) {
+	// Random numbers are seldom large enough.
+	extreme := []int64{math.MinInt64, math.MinInt64 + 1, math.MinInt64 / 2, -1, 0, 1, math.MaxInt64 / 2, math.MaxInt64 - 1, math.MaxInt64}
 	rapid.Check(t, func(t *rapid.T) {
-		r := reading(Time(rapid.Int64().Draw(t, "time")), time.Duration(rapid.Int64Min(0).Draw(t, "deviation")), 0)
-		end := func(sign int64) Time {
-			d := new(big.Int).Mul(big.NewInt(sign), big.NewInt(int64(r.Deviation)))
-			if u := d.Add(d, big.NewInt(int64(r.Time))); u.IsInt64() && r.Deviation != UnknownBound {
-				return Time(u.Int64())
-			}
-			return Time(sign * math.MaxInt64)
-		}
-		require.Equal(t, [2]Time{end(-1), end(1)}, [2]Time{r.Earliest(), r.Latest()})
+		boundsHold(t, rapid.Int64().Draw(t, "time"), rapid.Int64Min(0).Draw(t, "deviation"))
 	})
+	for _, at := range extreme {
+		for _, deviation := range extreme[4:] {
+			boundsHold(t, at, deviation)
+		}
+	}
+}
+
+func boundsHold(t require.TestingT, at, deviation int64) {
+	r := reading(Time(at), time.Duration(deviation), 0)
+	end := func(sign int64) Time {
+		d := new(big.Int).Mul(big.NewInt(sign), big.NewInt(int64(r.Deviation)))
+		if u := d.Add(d, big.NewInt(int64(r.Time))); u.IsInt64() && r.Deviation != UnknownBound {
+			return Time(u.Int64())
+		}
+		return Time(sign * math.MaxInt64)
+	}
+	require.Equal(t, [2]Time{end(-1), end(1)}, [2]Time{r.Earliest(), r.Latest()})
 }
 
 func TestBoundsDoNotOverflow(t *testing.T) { boundsDoNotOverflow(t) }
