@@ -359,6 +359,30 @@ func TestNewLeadProposesAtOnce(t *testing.T) {
 	require.True(t, told(win(1013), Proposed))
 }
 
+// Those that noted the proposal of a lead that was lost say nothing about a later one, which
+// another node has made.
+func proposalOfAnother(t testing.TB) {
+	const five, next = "majority 1,2,3,4,5", "majority 1,2,3"
+	m := machine(t, 1, State{Epoch: 1, System: five})
+	own := []edict.Stamp{stamp(1, 1010), stamp(2, 1010)}
+	m.NoteVote(inc(1), 1010, 1090)
+	m.NoteReply(inc(2), 1010, nil)
+	m.HandleWon(1010, 1010, own, nil)
+	require.NoError(t, m.Propose(next))
+	require.True(t, told(m.HandleWon(1010, 1010, own, nil), Proposed))
+	noted := m.State()
+	m.HandleReport(1011, inc(2), &noted, nil)
+	m.NoteLost()
+	m.NoteVote(inc(3), 1020, 1100)
+	s := State{Epoch: 1, System: five, Phase: Noted, Next: next, Edict: edict.Edict{Epoch: 1,
+		Stamps: []edict.Stamp{stamp(1, 1020), stamp(3, 1020)}, Digest: edict.Sum(Proposal(1, next))}}
+	require.NotEmpty(t, m.HandleReport(1021, inc(3), &s, nil), "it is noted")
+	require.Empty(t, m.HandleReport(1022, inc(3), &s, nil), "two of five have noted it")
+	require.Equal(t, Noted, m.State().Phase)
+}
+
+func TestTheProposalOfAnotherIsNotCounted(t *testing.T) { proposalOfAnother(t) }
+
 // A voter whose vote came before its first report proves nothing about what it has noted.
 func TestRoundWithoutReportProposesNothing(t *testing.T) {
 	m := machine(t, 1, first())

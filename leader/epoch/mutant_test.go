@@ -26,7 +26,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"RowsOfNodes":   rowsAreOfIncarnations,
 		"DeadOfTheLast": allDeadCount,
 
-		"EpochWedgedByWord": wordsWedgeNobody,
-		"EpochReportsMixed": reportsOfEach,
+		"EpochWedgedByWord":   wordsWedgeNobody,
+		"EpochReportsMixed":   reportsOfEach,
+		"EpochCountsOfOthers": proposalOfAnother,
 	})
 }

@@ -301,6 +301,7 @@ var survivors = map[string]string{
 	"ContradictionAged":    "no search was tried; the test is in package datagram",
 	"EpochWedgedByWord":    "nodes have no quorum system",
 	"EpochReportsMixed":    "nodes have no quorum system",
+	"EpochCountsOfOthers":  "nodes have no quorum system",
 	"WireProposalAnswered": "packets are not encoded",
 	"SettledLater":         "no incarnation is tentative",
 	"EpochProposesLater":   "nodes have no quorum system",
