@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,6 +63,8 @@ type world struct {
 	*names
 	alive timed.Set
 	log   *strings.Builder
+
+	changes atomic.Int32 // calls of Changed
 }
 
 func newWorld(t *testing.T, sources ...string) *world {
@@ -72,7 +75,7 @@ func newWorld(t *testing.T, sources ...string) *world {
 		require.NoError(t, err)
 		list = append(list, s)
 	}
-	w.Finder = New(Options{Local: netip.MustParseAddrPort("192.0.2.1:7000"), Remote: true, Resolver: w.names, Changed: func() {},
+	w.Finder = New(Options{Local: netip.MustParseAddrPort("192.0.2.1:7000"), Remote: true, Resolver: w.names, Changed: func() { w.changes.Add(1) },
 		Alive: func() timed.Set { w.mu().Lock(); defer w.mu().Unlock(); return w.alive },
 		Log:   hclog.New(&hclog.LoggerOptions{Output: w.log})}, list)
 	return w
@@ -179,10 +182,10 @@ func TestFilesAreWatched(t *testing.T) {
 		write("# the nodes\n192.0.2.1:7001\n\n  b.example.org:7002\n")
 		require.Equal(t, "[192.0.2.1:7001 192.0.2.2:7002]", w.addrs())
 		require.Empty(t, w.Found().Sources[0].Problem)
-		write("192.0.2.1:7001\nnonsense\nfile:/etc/passwd\n192.0.2.7:7007")
+		write("# the nodes\n\n192.0.2.1:7001\nnonsense\nfile:/etc/passwd\n192.0.2.7:7007")
 		require.Equal(t, "[192.0.2.1:7001 192.0.2.7:7007]", w.addrs())
-		require.Contains(t, w.Found().Sources[0].Problem, path+`:2: "nonsense" is none of`)
-		require.Contains(t, w.Found().Sources[0].Problem, path+`:3: "file:/etc/passwd" is not HOST:PORT`)
+		require.Contains(t, w.Found().Sources[0].Problem, path+`:4: "nonsense" is none of`)
+		require.Contains(t, w.Found().Sources[0].Problem, path+`:5: "file:/etc/passwd" is not HOST:PORT`)
 		write(strings.Repeat("#", maxFile+1))
 		require.Contains(t, w.Found().Sources[0].Problem, "larger than")
 		require.Equal(t, "[192.0.2.1:7001 192.0.2.7:7007]", w.addrs(), "the previous ones")
@@ -192,6 +195,39 @@ func TestFilesAreWatched(t *testing.T) {
 		synctest.Wait()
 		require.Contains(t, w.Found().Sources[0].Problem, "is not a file")
 	})
+}
+
+// A file put in place of another is read, even if both have one size and one time, as files
+// of some systems have. The node hears of other candidates, and only of those.
+func TestAFileInPlaceOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "nodes")
+		write := func(text string) {
+			require.NoError(t, os.WriteFile(path+".new", []byte(text), 0o600))
+			require.NoError(t, os.Chtimes(path+".new", time.Unix(1, 0), time.Unix(1, 0)))
+			require.NoError(t, os.Rename(path+".new", path))
+		}
+		write("192.0.2.1:7001\n")
+		w := newWorld(t, "file:"+path)
+		w.alive = timed.SetOf(2)
+		w.run(t)
+		require.Equal(t, "[192.0.2.1:7001]", w.addrs())
+		require.EqualValues(t, 1, w.changes.Load())
+		for _, text := range []string{"192.0.2.3:7003", "192.0.2.3:7003"} {
+			write(text + "\n")
+			time.Sleep(lookEvery)
+			synctest.Wait()
+			require.Equal(t, "["+text+"]", w.addrs())
+			require.EqualValues(t, 2, w.changes.Load())
+		}
+	})
+}
+
+// A device or a pipe is not read: it may have no end.
+func TestADeviceIsNoFile(t *testing.T) {
+	w := newWorld(t, "file:"+os.DevNull)
+	_, err := w.readFile(t.Context(), w.sources[0])
+	require.ErrorContains(t, err, "is not a file")
 }
 
 // However many addresses there are, few are candidates.
