@@ -76,6 +76,31 @@ func TestEachGaugeHasItsField(t *testing.T) {
 	check(map[string]string{"view_members": "0", "clock_synchronized": "0", "clock_external": "0", "clock_utc_bound_seconds": ""})
 }
 
+// What the loop and the handlers count has its unit and its label, and an address whose node
+// is not known yet is no peer.
+func TestEachCounterHasItsField(t *testing.T) {
+	x := failaware.Status{}
+	x.Lateness.Max, x.Lateness.Late = 1500*time.Millisecond, 7
+	x.Peers = append(x.Peers, failaware.PeerStatus{}, failaware.PeerStatus{ID: 3, FastPackets: 4, SlowPackets: 5})
+	text := scrapeOf(t, func(out *sink) {
+		out.loop(&x)
+		out.sources(&Sources{Handlers: func() Handlers { return Handlers{Handled: 8, Failed: 9, Dropped: 6} }})
+	})
+	for series, want := range map[string]string{
+		"loop_lateness_max_seconds": "1.5",
+		"loop_late_total":           "7",
+		"peers":                     "1",
+		`peer_alive{peer="0"}`:      "",
+		`peer_packets_total{peer="3",speed="fast"}`: "4",
+		`peer_packets_total{peer="3",speed="slow"}`: "5",
+		`handler_events_total{outcome="handled"}`:   "8",
+		`handler_events_total{outcome="failed"}`:    "9",
+		`handler_events_total{outcome="dropped"}`:   "6",
+	} {
+		require.Equal(t, want, value(text, "failaware_"+series), series)
+	}
+}
+
 // The buckets of a histogram count all durations up to their bounds.
 func TestBucketsCountAllBelow(t *testing.T) {
 	var h histogram.Durations
