@@ -43,7 +43,7 @@ var (
 
 // seldom are the situations that a few hundred seeds reach a few times. The
 // campaigns of most seeds demand them.
-var seldom = []situation.Kind{situation.RivalStopped, situation.TwinsFound, situation.ProposalOvertaken}
+var seldom = []situation.Kind{situation.RivalSeen, situation.RivalStopped, situation.TwinsFound, situation.ProposalOvertaken}
 
 // fourfold returns a campaign in both modes and with both ranks.
 func fourfold(c Campaign) (all []Campaign) {
