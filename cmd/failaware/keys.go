@@ -81,7 +81,7 @@ func newKeysRemoveCommand(g *globals) *cobra.Command {
 	return newKeyCommand(g, &cobra.Command{Use: "remove ID", Short: "Remove a key that no node uses any more"},
 		func(r *seal.Ring, k *api.Keys, id seal.KeyID, force bool) (*seal.Ring, error) {
 			if users := using(k, id); len(users) > 0 && !force {
-				return nil, cli.No(fmt.Errorf("nodes %v seal packets with key %v, and this node would no longer hear them: have them use another key first, or use --force", users, id))
+				return nil, cli.No(fmt.Errorf("nodes %v seal packets with key %v, and this node would no longer hear them: have them use another key first (it takes a moment until 'failaware keys list' shows that they do), or use --force", users, id))
 			}
 			if !slices.Contains(r.IDs(), id) && slices.Contains(k.Keys, id.String()) {
 				return r, nil // an interrupted removal: the node has yet to read the file again
