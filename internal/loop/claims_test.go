@@ -122,20 +122,23 @@ func greetingsAreAnswered(t testing.TB) {
 	l, o := newOutside(nil)
 	o.takes(t, l, nil, at(70), 1, nothing)
 	d := l.driver
-	greet := func(counter uint64) int {
+	greet := func(counter uint64, from netip.AddrPort) int {
 		p := wire.Packet{Header: datagram.Header{Version: wire.Version, Group: d.cfg.Group, Source: 7, Destination: 200, Boot: 78,
 			Stamp: timed.Instant(l.cfg.Clock.Now()), Echo: nothing}, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}
 		b, err := new(wire.Encoder).AppendBefore(nil, &p, nil)
 		require.NoError(t, err)
 		wire.Finish(b, wire.TailSum(nil), p.Header.Stamp, counter)
-		d.turn([]udp.Packet{{Buf: b, N: len(b), Addr: at(71), Received: o.instant()}}, l.cfg.Clock.Read())
+		d.turn([]udp.Packet{{Buf: b, N: len(b), Addr: from, Received: o.instant()}}, l.cfg.Clock.Read())
 		return len(b)
 	}
-	came := greet(1)
-	came += greet(2)
+	came := greet(1, at(71))
+	came += greet(2, at(71))
+	require.EqualValues(t, 2, d.count.foreign)
 	require.NotZero(t, o.bytes[at(71)])
 	require.LessOrEqual(t, o.bytes[at(71)], came)
 	require.EqualValues(t, 7, header(t, o.last[at(71)]).Destination)
+	greet(3, at(70))
+	require.EqualValues(t, 2, d.count.foreign, "a peer that is looking for this node is none of another group")
 }
 
 func TestGreetingsOfKnownNodesAreAnswered(t *testing.T) { greetingsAreAnswered(t) }

@@ -65,7 +65,9 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 		return refusedOther // its own greeting, to an address of this node
 	}
 	if h.Destination != self.Node {
-		d.count.foreign++
+		if !d.routes.greets(h.Source, pkt.Addr) {
+			d.count.foreign++
+		}
 		if !added {
 			d.answerGreeting(&h, pkt.Addr)
 		}

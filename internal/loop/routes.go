@@ -191,6 +191,12 @@ func (r *routes) silent(now timed.Instant, after time.Duration) (ids timed.Set) 
 	return ids
 }
 
+// greets reports whether a packet to another id is a greeting of a known peer, which does not
+// know yet who is at this address.
+func (r *routes) greets(id timed.NodeID, from netip.AddrPort) bool {
+	return r.known.Has(id) && r.to[id].Addr == from
+}
+
 // searching reports whether an entry's node is still to be found.
 func (r *routes) searching(e *peers.Entry, alive timed.Set) bool {
 	id := e.Node()
