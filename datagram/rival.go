@@ -14,7 +14,7 @@ type rivalry struct {
 // a process that ends comes back with neither of its former incarnations.
 func (s *Service) noteRival(received timed.Instant, p *peer, h *Header) bool {
 	r, heard := &p.challenger.rivalry, p.current.lastDirect
-	if !p.accepted || heard == 0 || r.told {
+	if heard == 0 || r.told {
 		return false
 	}
 	switch {

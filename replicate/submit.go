@@ -134,7 +134,7 @@ func known(id failaware.MessageID, v engine.Verdict) (failaware.MessageID, engin
 
 // accepting waits until operations are accepted.
 func (r *Replica) accepting(ctx context.Context, noWait bool) error {
-	for !r.engine.Accepting() {
+	for {
 		status, changed := r.engine.Status()
 		if status.Accepting {
 			return nil
@@ -150,7 +150,6 @@ func (r *Replica) accepting(ctx context.Context, noWait bool) error {
 			return refusal(&status, context.Cause(ctx))
 		}
 	}
-	return nil
 }
 
 // refusal returns the error of an operation that was not accepted in a situation.

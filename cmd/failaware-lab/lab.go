@@ -39,10 +39,8 @@ A '!' marks a specification that an algorithm promises under all circumstances a
 violates; the exit code is then 1.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, flag := range []string{"from", "to"} {
-				if cmd.Flags().Changed(flag) && f.diagram == "" {
-					return cli.Wrong("--%s: needs --diagram", flag)
-				}
+			if err := windowNeedsDiagram(cmd.Flags().Changed, f.diagram); err != nil {
+				return cli.WrongUsage(err)
 			}
 			return f.run(cmd)
 		},

@@ -106,16 +106,24 @@ func (f *simFlags) checkWindow() error {
 	if err := checkPicture("diagram", f.diagram); err != nil {
 		return err
 	}
-	for _, flag := range []string{"from", "to"} {
-		if f.given(flag) && f.diagram == "" {
-			return fmt.Errorf("--%s: needs --diagram", flag)
-		}
+	if err := windowNeedsDiagram(f.given, f.diagram); err != nil {
+		return err
 	}
 	switch {
 	case f.from < 0:
 		return fmt.Errorf("--from: %v is below 0", f.from)
 	case f.given("to") && f.to <= f.from:
 		return fmt.Errorf("--to: %v is not after --from, %v", f.to, f.from)
+	}
+	return nil
+}
+
+// windowNeedsDiagram refuses the ends of a diagram where there is none.
+func windowNeedsDiagram(given func(flag string) bool, diagram string) error {
+	for _, flag := range []string{"from", "to"} {
+		if given(flag) && diagram == "" {
+			return fmt.Errorf("--%s: needs --diagram", flag)
+		}
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type demoFlags struct {
 	script  bool
 	http    string
 	during  time.Duration
+	timed   bool // --for is given
 }
 
 func newDemoCommand() *cobra.Command {
@@ -62,7 +63,8 @@ interrupted then, unless there is --for.`,
 }
 
 func (f *demoFlags) run(cmd *cobra.Command) (err error) {
-	if err := f.check(cmd.Flags().Changed("for")); err != nil {
+	f.timed = cmd.Flags().Changed("for")
+	if err := f.check(); err != nil {
 		return cli.Wrong("%w", err)
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), heeded(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)...)
@@ -105,7 +107,7 @@ func (f *demoFlags) serve(ctx context.Context, cmd *cobra.Command, world *demo.W
 			world.Note("the page is no longer available: %v", err)
 		}
 	}()
-	if !cmd.Flags().Changed("for") {
+	if !f.timed {
 		f.during = untilInterrupted
 	}
 	return nil
@@ -114,8 +116,7 @@ func (f *demoFlags) serve(ctx context.Context, cmd *cobra.Command, world *demo.W
 // untilInterrupted is longer than any demonstration.
 const untilInterrupted = 100 * 365 * 24 * time.Hour
 
-// check checks the flags. timed says that --for is given.
-func (f *demoFlags) check(timed bool) error {
+func (f *demoFlags) check() error {
 	if f.http != "" && !api.LoopbackAddr(f.http) {
 		return fmt.Errorf("--http: %q is not HOST:PORT of a loopback address", f.http)
 	}
@@ -125,7 +126,7 @@ func (f *demoFlags) check(timed bool) error {
 	if f.script && f.options.Nodes < demo.LeastStoryNodes {
 		return fmt.Errorf("--script: the story needs at least %d nodes", demo.LeastStoryNodes)
 	}
-	if f.script && timed {
+	if f.script && f.timed {
 		return errors.New("--for: the story of --script has an end of its own")
 	}
 	if f.during <= 0 {

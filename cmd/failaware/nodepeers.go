@@ -104,7 +104,7 @@ func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
 		}
 		r.log.Warn("a peer is not alive", "peer", peerName(p), "address", p.Listed, "why", whySilent(p, s))
 		if p.Refused != "" {
-			said[addressOf(p)] = refusal(p, s)
+			said[addressOf(p)] = api.Refusal(s, p)
 		}
 	}
 	if s.Alive.Empty() {
@@ -122,20 +122,12 @@ const mostRefused = 64
 func (r *nodeRun) warnOfRefused(s *failaware.Status, said map[string]string) {
 	for i := range s.Peers {
 		p := &s.Peers[i]
-		address, why := addressOf(p), refusal(p, s)
+		address, why := addressOf(p), api.Refusal(s, p)
 		if !p.Alive && why != "" && (p.Incompatible || why != p.Refused) && why != said[address] && len(said) < mostRefused {
 			said[address] = why
 			r.log.Warn("packets do not count", "address", address, "why", inFlags(why))
 		}
 	}
-}
-
-// refusal says why packets of a peer do not count, or is "".
-func refusal(p *failaware.PeerStatus, s *failaware.Status) string {
-	if p.Refused == "" {
-		return ""
-	}
-	return p.Refused + api.LackedKey(s, p)
 }
 
 func addressOf(p *failaware.PeerStatus) string { return cmp.Or(p.Listed, p.Addr.String()) }
@@ -168,7 +160,7 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 	case p.Fault:
 		return "its clock and this node's clock contradict the drift bound"
 	case p.Refused != "":
-		return "its packets come, and do not count: " + inFlags(refusal(p, s))
+		return "its packets come, and do not count: " + inFlags(api.Refusal(s, p))
 	case p.Deaf:
 		return "it is heard, and does not say that it hears this node: perhaps no packets get through to " + p.Addr.String()
 	case p.LastFast >= 0:

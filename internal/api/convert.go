@@ -150,7 +150,7 @@ func withUnheard(s *failaware.Status) []failaware.PeerStatus {
 }
 
 func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) MemberInfo {
-	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: p.Refused, Incompatible: p.Incompatible,
+	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: Refusal(s, p), Incompatible: p.Incompatible,
 		Alive: p.Alive, Fault: p.Fault, Late: p.Late, Fast: p.Fast, Deaf: p.Deaf, SaysLeads: p.Leads, Support: p.Support,
 		Weight: int(p.Weight), LockedTo: int(p.LockedTo),
 		DelayNS: known(p.Delay, event.UnknownDelay), LastFastNS: known(p.LastFast, -1)}
@@ -158,9 +158,6 @@ func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) Me
 		m.Name, m.Tags = cmp.Or(p.Name, "node-"+p.ID.String()), p.Tags
 		m.InView = view.Has(p.ID)
 		m.Leads = s.Leader.UpToDate && s.Leader.Leader == p.ID
-	}
-	if m.Refused != "" {
-		m.Refused += LackedKey(s, p)
 	}
 	if p.Addr.IsValid() {
 		m.Address = p.Addr.String()

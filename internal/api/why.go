@@ -120,12 +120,20 @@ func peerText(s *failaware.Status, id failaware.NodeID) string {
 		return fmt.Sprintf("node %v: this node has never heard of it", id)
 	}
 	p := &s.Peers[i]
-	return p.String() + LackedKey(s, p)
+	return p.String() + lackedKey(s, p)
 }
 
-// LackedKey is what follows the state of a peer that lacks the key of this node's packets, and
+// Refusal says why packets of a peer do not count, or is "".
+func Refusal(s *failaware.Status, p *failaware.PeerStatus) string {
+	if p.Refused == "" {
+		return ""
+	}
+	return p.Refused + lackedKey(s, p)
+}
+
+// lackedKey is what follows the state of a peer that lacks the key of this node's packets, and
 // "" for others.
-func LackedKey(s *failaware.Status, p *failaware.PeerStatus) string {
+func lackedKey(s *failaware.Status, p *failaware.PeerStatus) string {
 	if len(s.Keys) == 0 || len(p.Keys) == 0 || slices.Contains(p.Keys, s.Keys[0]) {
 		return ""
 	}

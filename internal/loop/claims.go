@@ -108,7 +108,7 @@ func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
 // would reach it there. Or it is another process with the same id, which learns of the
 // conflict by the answer.
 func (d *driver) answerGreeting(h *datagram.Header, from netip.AddrPort) {
-	if d.routes.known.Has(h.Source) && d.routes.to[h.Source].Addr != from {
+	if d.routes.known.Has(h.Source) && !d.routes.greets(h.Source, from) {
 		p := d.greeting(h.Version, h.Source)
 		d.challenge(&p, from, h.Source)
 	}

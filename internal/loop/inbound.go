@@ -67,8 +67,6 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	if h.Destination != self.Node {
 		if !d.routes.greets(h.Source, pkt.Addr) {
 			d.count.foreign++
-		}
-		if !added {
 			d.answerGreeting(&h, pkt.Addr)
 		}
 		return refusedOther

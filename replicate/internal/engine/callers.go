@@ -15,17 +15,13 @@ func (e *Engine) Status() (Status, <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.status
-	if s.UnstoredFor = e.now().Sub(s.Since); s.Unstored.Empty() || s.UnstoredFor < longFlush {
+	if !s.Unstored.Empty() { // each Submit comes here: no needless look at the clock
+		s.UnstoredFor = e.now().Sub(s.Since)
+	}
+	if s.UnstoredFor < longFlush {
 		s.Unstored, s.UnstoredFor = timed.Set{}, 0
 	}
 	return s, e.changed
-}
-
-// Accepting reports whether operations are accepted.
-func (e *Engine) Accepting() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.status.Accepting
 }
 
 // Behind returns how many calls of the application wait for those before them.
