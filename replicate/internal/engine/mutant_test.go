@@ -55,6 +55,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BatchKept":                stepsTogether,
 		"EffectsKept":              stepsTogether,
 		"VerdictLastsUnsaid":       verdictsWait,
+		"InsideOfShallowStacks":    insideCalls,
+		"InsideOfAnyEngine":        insideCalls,
 	})
 }
 
