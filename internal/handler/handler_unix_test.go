@@ -174,10 +174,11 @@ func TestACommandMayLeaveAProcess(t *testing.T) {
 	s := start(t, config(), events, `elected=sleep 600 & echo $! >`+file)
 	events <- elected(1)
 	close(events)
-	s.Close()
 	pid, err := strconv.Atoi(until(t, file, 1)[0])
 	require.NoError(t, err)
 	defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
+	require.Eventually(t, func() bool { return s.Counts().Handled == 1 }, longEnough, time.Millisecond, "it waits for the process that was left")
+	s.Close()
 	require.Equal(t, Counts{Handled: 1}, s.Counts())
 	require.False(t, gone(pid))
 }

@@ -12,5 +12,6 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/handler", map[string]func(testing.TB){
 		"HandlerMissOverwritten": missesAddUp,
 		"HandlerOutputBegins":    outputEnds,
+		"HandlerFloodsTheLog":    overflowsAreLoggedOnce,
 	})
 }

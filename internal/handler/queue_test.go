@@ -2,8 +2,11 @@ package handler
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/event"
@@ -11,6 +14,7 @@ import (
 
 func TestEveryMissIsCounted(t *testing.T)      { missesAddUp(t) }
 func TestTheEndOfTheOutputIsKept(t *testing.T) { outputEnds(t) }
+func TestOverflowsAreLoggedOnce(t *testing.T)  { overflowsAreLoggedOnce(t) }
 
 // missesAddUp takes an event before which others went missing: some that the buffer of the
 // node lost, several times, and one for which the queue had no room.
@@ -29,6 +33,18 @@ func missesAddUp(t testing.TB) {
 	_, dropped, ok = q.take(nil)
 	require.True(t, ok)
 	require.Zero(t, dropped)
+}
+
+// overflowsAreLoggedOnce has events come while nothing is handled. The log says so at the first
+// one that is dropped, and not at each: a handler that hangs would fill the disk.
+func overflowsAreLoggedOnce(t testing.TB) {
+	var log strings.Builder
+	r := &running{Spec: Spec{Kinds: []string{"elected"}}, queue: newQueue(2),
+		c: &Config{Log: hclog.New(&hclog.LoggerOptions{Output: &log})}}
+	r.read(slices.Values(slices.Repeat([]event.Event{event.Elected{}}, 2)))
+	require.Empty(t, log.String())
+	r.read(slices.Values(slices.Repeat([]event.Event{event.Elected{}}, 9)))
+	require.Equal(t, 1, strings.Count(log.String(), "a handler is too slow"), log.String())
 }
 
 // outputEnds writes the output of a command in several pieces. The error stands at the end.

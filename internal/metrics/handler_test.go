@@ -35,6 +35,7 @@ func TestScrapesAreLimited(t *testing.T) {
 	w := scrape(h)
 	require.Equal(t, "text/plain; version=0.0.4; charset=utf-8", w.Header().Get("Content-Type"))
 	require.Equal(t, "# HELP answer The answer.\n# TYPE answer gauge\nanswer 42\n", w.Body.String())
+	require.Empty(t, h.room, "a scrape has given its room back")
 	for range mostScrapes {
 		h.room <- struct{}{}
 	}

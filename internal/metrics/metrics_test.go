@@ -158,8 +158,12 @@ func TestEventsAreCountedFromTheStart(t *testing.T) {
 		require.Equal(t, want, value(text, series), series)
 	}
 	require.NotContains(t, text, `"none"`, "no reason is left out")
-	require.Equal(t, "none", (leader.NoQuorum + 1).String(), "the last reason")
-	require.Equal(t, "none", (membership.Distrusted + 1).String(), "the last reason")
+	for r := leader.NoReason + 1; r.String() != "none"; r++ {
+		require.Equal(t, "0", value(text, fmt.Sprintf(`failaware_leads_lost_total{reason="%v",scope="local"}`, r)), "%v", r)
+	}
+	for r := membership.NoReason + 1; r.String() != "none"; r++ {
+		require.Equal(t, "0", value(text, fmt.Sprintf(`failaware_views_stale_total{reason="%v"}`, r)), "%v", r)
+	}
 }
 
 // A node says whether it leads the whole network, and by which quorum system.
