@@ -74,16 +74,57 @@ func TestASilenceThatIsNoticedLaterIsTheReason(t *testing.T) {
 	because := s.Explain(View)[0].Because
 	require.Len(t, because, 1, "node 2 was heard after the view went stale")
 	require.Equal(t, timed.NodeID(3), because[0].(event.PeerSilent).Peer)
+	s.Note(event.PeerSilent{Header: s.head(time.Millisecond), Peer: 1, SilentFor: 100 * time.Millisecond})
+	because = s.Explain(View)[0].Because
+	require.Len(t, because, 2)
+	require.Equal(t, timed.NodeID(1), because[0].(event.PeerSilent).Peer, "the latest first")
 }
 
-// What happened long ago led to nothing now.
-func TestOldEventsAreNoReason(t *testing.T) {
+func TestOldEventsAreNoReason(t *testing.T)   { oldEventsAreNoReason(t) }
+func TestWhoCameBackIsNotBlamed(t *testing.T) { whoCameBackIsNotBlamed(t) }
+func TestTheLatestCausesAreKept(t *testing.T) { latestCausesAreKept(t) }
+
+// oldEventsAreNoReason has a view go stale as long after a silence as that may have led to it,
+// and then a moment later.
+func oldEventsAreNoReason(t testing.TB) {
+	for _, late := range []bool{false, true} {
+		s := newStory()
+		after := s.window
+		if late {
+			after += time.Nanosecond
+		}
+		s.Note(event.ViewInstalled{Header: s.head(0), View: view(1, 1, 2)})
+		s.Note(event.PeerSilent{Header: s.head(time.Second), Peer: 2})
+		s.Note(event.ViewStale{Header: s.head(after), Reason: membership.LeaseExpired, By: 2})
+		require.Equal(t, late, len(s.Explain(View)[0].Because) == 0, "%v later", after)
+		require.Equal(t, "view-stale", s.Explain(Node(2))[0].Event.Kind(), "the accused node's record has it")
+	}
+}
+
+// whoCameBackIsNotBlamed has a node fall silent and come back before a lease ends.
+func whoCameBackIsNotBlamed(t testing.TB) {
 	s := newStory()
-	s.Note(event.ViewInstalled{Header: s.head(0), View: view(1, 1, 2)})
+	s.Note(event.ViewInstalled{Header: s.head(0), View: view(1, 1, 2, 3)})
 	s.Note(event.PeerSilent{Header: s.head(time.Second), Peer: 2})
-	s.Note(event.ViewStale{Header: s.head(time.Minute), Reason: membership.LeaseExpired, By: 2})
-	require.Empty(t, s.Explain(View)[0].Because)
-	require.Equal(t, "view-stale", s.Explain(Node(2))[0].Event.Kind(), "the accused node's record has it")
+	s.Note(event.PeerAlive{Header: s.head(time.Millisecond), Peer: 2})
+	s.Note(event.PeerSilent{Header: s.head(time.Millisecond), Peer: 3})
+	s.Note(event.LeadLost{Header: s.head(time.Millisecond), Reason: leader.LeaseExpired})
+	because := s.Explain(Leader)[0].Because
+	require.Len(t, because, 1)
+	require.Equal(t, timed.NodeID(3), because[0].(event.PeerSilent).Peer)
+}
+
+// latestCausesAreKept notes more causes than are kept.
+func latestCausesAreKept(t testing.TB) {
+	s := newStory()
+	for range maxCauses + 3 {
+		s.Note(event.Unfit{Header: s.head(time.Second)})
+	}
+	causes := s.Explain(Leader)
+	require.Len(t, causes, maxCauses)
+	for i, c := range causes {
+		require.Equal(t, s.seq-uint64(i), c.Event.Head().Sequence)
+	}
 }
 
 // A view names who left and who came, and why.
