@@ -265,6 +265,25 @@ func TestCreateMakesNoDirectories(t *testing.T) {
 	create(t, filepath.Join(dir, "shm0"), utcOf(0, true))
 }
 
+// driftOfSegment returns the rate error that a segment says, without the fastest slew of the daemon.
+func driftOfSegment(t testing.TB) uint32 {
+	path := filepath.Join(t.TempDir(), "shm0")
+	w, err := Create(t.Context(), path, utcOf(0, true), Options{Drift: 100_000})
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	r, err := Open(path)
+	require.NoError(t, err)
+	defer r.Close()
+	var x record
+	r.seg.get(&x)
+	return x.maxDrift
+}
+
+// A daemon whose fastest slew nobody has named slews as adjtime does.
+func TestTheUsualSlewIsCovered(t *testing.T) {
+	require.Equal(t, driftOf(100_000, DefaultSlew), driftOfSegment(t))
+}
+
 func TestOptionErrors(t *testing.T) {
 	_, err := Create(t.Context(), filepath.Join(t.TempDir(), "shm0"), utcOf(1, true), Options{Slew: MaxSlew + 1})
 	require.ErrorContains(t, err, "Slew: 100000001 ppb is outside")

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,7 +20,7 @@ import (
 
 func TestBroadcastAndDeliveries(t *testing.T) {
 	n := startNode(t, failaware.Config{ID: 1, Broadcast: &failaware.BroadcastConfig{MaxPayload: 1000}})
-	_, c := serveNode(t, n)
+	server, c := serveNode(t, n)
 	ctx := t.Context()
 	s, err := c.Broadcast(ctx, []byte("one\n"), url.Values{"order": {"total"}, "atomicity": {"strict"}, "wait": {"true"}})
 	require.NoError(t, err)
@@ -28,6 +29,7 @@ func TestBroadcastAndDeliveries(t *testing.T) {
 	later, err := c.Broadcast(ctx, []byte("two"), url.Values{"order": {"timed"}})
 	require.NoError(t, err)
 	require.False(t, later.Delivered)
+	require.Equal(t, Traffic{Sent: 2, SentBytes: 7}, Traffic{Sent: server.Traffic().Sent, SentBytes: server.Traffic().SentBytes})
 
 	var views, got []Delivery // a busy machine makes more views than one
 	r := &Resume{Last: "0"}
@@ -121,14 +123,16 @@ func TestDeliveriesOfAnotherRunBeginAnew(t *testing.T) { deliveriesBeginAnew(t) 
 func deliveriesBeginAnew(t testing.TB) {
 	l := newDeliveryLog()
 	l.add(make([]failaware.Delivery, 3), false)
-	var got []uint64
-	for k := range l.since(t.Context(), 100, false) {
-		got = append(got, k.sequence)
-		if len(got) > 9 {
-			break
+	for _, ahead := range []uint64{4, 5, 100, math.MaxUint64} {
+		var got []uint64
+		for k := range l.since(t.Context(), ahead, false) {
+			got = append(got, k.sequence)
+			if len(got) > 9 {
+				break
+			}
 		}
+		require.Equal(t, []uint64{1, 2, 3}, got, "after %d", ahead)
 	}
-	require.Equal(t, []uint64{1, 2, 3}, got)
 }
 
 // A payload is the node's again when the next ones are taken.

@@ -303,3 +303,38 @@ func TestWatchAfterARevisionThatIsGone(t *testing.T) {
 	require.True(t, f.update(t.Context()))
 	require.Equal(t, []string{"reset", "complete", "fresh"}, kinds)
 }
+
+// A watch says at its beginning whether it will hear of all changes, and then when that changes.
+func TestAWatchSaysFirstWhetherItIsStale(t *testing.T) { staleIsSaidFirst(t) }
+
+func staleIsSaidFirst(t testing.TB) {
+	for _, stale := range []bool{true, false} {
+		store := newLoneStore()
+		set := func(stale bool) string {
+			if store.err = nil; stale {
+				store.err = errors.New("no quorum")
+				return "stale"
+			}
+			return "fresh"
+		}
+		said := set(stale)
+		f, _, err := newWatch(t.Context(), store, "", "", false)
+		require.NoError(t, err)
+		var kinds []string
+		f.yield = func(b []byte) bool {
+			_, kind, _ := strings.Cut(string(b), "\nevent: ")
+			kind, _, _ = strings.Cut(kind, "\n")
+			kinds = append(kinds, kind)
+			return true
+		}
+		want := []string{said}
+		for range 3 {
+			for range 2 {
+				require.True(t, f.update(t.Context()))
+				require.Equal(t, want, kinds)
+			}
+			stale = !stale
+			want = append(want, set(stale))
+		}
+	}
+}

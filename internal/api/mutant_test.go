@@ -38,6 +38,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AnswersCut":          answersAreWhole,
 
 		"SocketOfTheSuccessor": successorsKeepTheirSocket,
+		"KvStaleUnsaid":        staleIsSaidFirst,
+		"TokenShort":           tokensAreLong,
 	})
 }
 

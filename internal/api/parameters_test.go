@@ -28,7 +28,7 @@ var wrong = map[string][]string{
 	"about": {"x", "256"}, "atomicity": {"x", "Strict"}, "current": {"x", "2"}, "dead": {"x", "1,,2", "256"}, "follow": {"x"},
 	"forget": {"x"}, "global": {"x", "yes"}, "id": {"x"}, "lease": {"x", "1"}, "level": {"x", "INFO"},
 	"limit": {"0", "-1", "1001", "x", "1e2", "99999999999999999999"}, "local": {"x"}, "node": {"x", "0", "256", "-1"}, "number": {"x", "0", "-1", "9223372036854775808"}, "order": {"x"},
-	"session": {"x", "1"}, "sha256": {"00", "x"}, "since": {"x", "-1"}, "system": {"x", "majority"}, "to": {"x", "0", "256"}, "topic": {"x"},
+	"session": {"x", "1"}, "sha256": {"00", "x", strings.Repeat("0", 66)}, "since": {"x", "-1"}, "system": {"x", "majority"}, "to": {"x", "0", "256"}, "topic": {"x"},
 	"ttl": {"x", "0s", "-1s", "10", "9999999h"}, "version": {"x", "-1"}, "wait": {"x", "0s", "-1s", "26s"},
 }
 

@@ -223,6 +223,25 @@ func TestStreamsAreLimited(t *testing.T) {
 	require.EqualValues(t, MaxStreams, s.streams.open.Load())
 }
 
+// A question about a stream gets its header and no stream, which nobody would read.
+func TestHeadersOfStreams(t *testing.T) {
+	s := NewServer(startNode(t, failaware.Config{ID: 1}))
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // ends a stream
+	for _, method := range []string{http.MethodHead, http.MethodGet} {
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, "/v1/events", nil))
+		require.Equal(t, http.StatusOK, w.Code)
+		require.Equal(t, method == http.MethodHead, w.Body.Len() == 0, method)
+		h := w.Header()
+		require.Equal(t, []string{"text/event-stream", "no-store", "nosniff", s.Run()},
+			[]string{h.Get("Content-Type"), h.Get("Cache-Control"), h.Get("X-Content-Type-Options"), h.Get("Failaware-Run")})
+		require.NotEmpty(t, h.Get("Failaware-Last"))
+		require.Zero(t, s.streams.open.Load())
+	}
+}
+
 // A server that ends does not wait for its clients to end their streams.
 func TestStreamsEndWithTheirServer(t *testing.T) {
 	s := NewServer(startNode(t, failaware.Config{ID: 1}))

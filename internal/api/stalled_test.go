@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/why"
+	"github.com/failaware/failaware/leader/quorum"
 )
 
 // A node whose loop does not answer knows nothing of its peers. It does not say that it has
@@ -14,7 +16,9 @@ import (
 // lacks a key would find none.
 func TestAStalledLoopKnowsNothingOfPeers(t *testing.T) {
 	var stalled sync.Mutex
-	n := startNode(t, failaware.Config{ID: 1, OnPublish: func(failaware.Published) {
+	system, err := quorum.Parse("majority:1,2,3")
+	require.NoError(t, err)
+	n := startNode(t, failaware.Config{ID: 1, Quorum: system, OnPublish: func(failaware.Published) {
 		stalled.Lock()
 		defer stalled.Unlock()
 	}})
@@ -23,6 +27,9 @@ func TestAStalledLoopKnowsNothingOfPeers(t *testing.T) {
 	for n.Status().Age >= 0 { // until it publishes the next time
 	}
 	require.Equal(t, "node 2: not known: the loop of the node does not answer: it waits for a disk or a processor", peerState(n, 2))
-	_, err := keysAnswer(n)
+	_, err = keysAnswer(n)
 	require.ErrorIs(t, err, errStalled)
+	a, err := Explain(n, why.NewRecord(n.Config().Timing, n.Bounds()), "leader", "")
+	require.NoError(t, err)
+	require.NotContains(t, a.State, "in touch", "nobody knows who is heard")
 }

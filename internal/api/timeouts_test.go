@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
 )
 
 // pipes is a listener in memory, whose connections live in virtual time.
@@ -222,4 +224,36 @@ func TestHugeBodiesAreRefused(t *testing.T) {
 			})
 		})
 	}
+}
+
+// lastEventsAreWaitedFor closes the server of a node that runs, and that of one that has stopped,
+// while an answer is under way. Streams of the second still get its last events.
+func lastEventsAreWaitedFor(t *testing.T, n *failaware.Node, stopped bool) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{node: n, streams: NewStreams(t.Context())}
+		s.ctx, s.cancel = context.WithCancel(t.Context())
+		var ended error
+		s.Metrics = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			time.Sleep(closeTimeout / 2)
+			ended = s.ctx.Err()
+		})
+		l := newPipes()
+		go func() { _ = s.Serve(l) }()
+		c := l.dial()
+		go func() { _, _ = io.Copy(io.Discard, c) }()
+		_, err := io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: node\r\n\r\n")
+		require.NoError(t, err)
+		synctest.Wait()
+		s.Close()
+		require.Equal(t, stopped, ended == nil)
+		require.Error(t, s.ctx.Err())
+		require.NoError(t, c.Close())
+	})
+}
+
+func TestLastEventsAreWaitedFor(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1})
+	lastEventsAreWaitedFor(t, n, false)
+	require.NoError(t, n.Close())
+	lastEventsAreWaitedFor(t, n, true)
 }

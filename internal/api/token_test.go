@@ -1,9 +1,11 @@
 package api
 
 import (
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,3 +35,30 @@ func tokensAreSecret(t testing.TB) {
 }
 
 func TestATokenIsSecret(t *testing.T) { tokensAreSecret(t) }
+
+// tokensAreLong reads tokens of all lengths. A short one could be guessed, and so could one that a
+// node has made of few random bytes.
+func tokensAreLong(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "token")
+	for length := range mostToken + 4 {
+		token := strings.Repeat("x", length)
+		require.NoError(t, os.WriteFile(path, []byte(token+"\n"), 0o600))
+		got, err := ReadToken(path)
+		if length < leastToken || length > mostToken {
+			require.ErrorContains(t, err, "one word of 16 to 256 bytes", "%d bytes", length)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, token, got)
+	}
+	made := map[byte]bool{}
+	for range 100 {
+		b, err := hex.DecodeString(NewToken())
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(b), 16)
+		made[b[len(b)-1]] = true
+	}
+	require.Greater(t, len(made), 10, "the last byte is random, too")
+}
+
+func TestATokenIsLong(t *testing.T) { tokensAreLong(t) }
