@@ -29,10 +29,10 @@ func TestSourcesTable(t *testing.T) {
 	ns := func(d time.Duration) *int64 { n := int64(d); return &n }
 	require.NoError(t, writeSources(&b, &api.Sources{Sources: []api.Source{
 		{Name: "ntp a", Node: 1, Own: true, Verdict: "falseticker", OffsetNS: ns(10 * time.Second), BoundNS: ns(time.Millisecond),
-			AgeNS: ns(3 * time.Second), Reach: 0b101, Samples: 7, Error: "timeout"},
+			AgeNS: ns(3 * time.Second), Reach: 0b1000_0101, Samples: 7, Error: "timeout"},
 		{Source: "00000000000000ff", Node: 3, Verdict: "none"},
 	}}))
-	for _, want := range []string{"ntp a", "falseticker", "10s", ".....x.x", "timeout", "00000000000000ff", "none"} {
+	for _, want := range []string{"ntp a", "falseticker", "10s", "x....x.x", "timeout", "00000000000000ff", "none"} {
 		require.Contains(t, b.String(), want)
 	}
 }
