@@ -8,10 +8,14 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
+
+// longEnough ends a test that hangs.
+const longEnough = time.Minute
 
 func write(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
@@ -49,8 +53,21 @@ func TestOnlyFilesOfThisUserAreOpened(t *testing.T) {
 
 	pipe := filepath.Join(dir, "pipe")
 	require.NoError(t, unix.Mkfifo(pipe, 0o600))
-	_, err = Open(pipe, os.O_RDONLY, 0, Private) // it does not wait for a writer
-	require.ErrorContains(t, err, "not a regular file")
+	opened := make(chan error, 1)
+	go func() {
+		_, err := Open(pipe, os.O_RDONLY, 0, Private)
+		opened <- err
+	}()
+	select {
+	case err = <-opened:
+		require.ErrorContains(t, err, "not a regular file")
+	case <-time.After(longEnough):
+		writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // ends the wait
+		require.NoError(t, err)
+		require.NoError(t, writer.Close())
+		<-opened
+		require.Fail(t, "it waits for a writer")
+	}
 	_, err = Open(dir, os.O_RDONLY, 0, Public)
 	require.ErrorContains(t, err, "not a regular file")
 }
