@@ -98,6 +98,21 @@ func changesOfOthers(t testing.TB) {
 
 func TestChangesOfOthersAreNoSuccess(t *testing.T) { changesOfOthers(t) }
 
+// followersChangeNothing asks a node that does not lead for the quorum system that it is in, and
+// whether a change that nobody has proposed is complete. It cannot know that no later epoch has
+// begun, and nobody makes the change.
+func followersChangeNothing(t testing.TB) {
+	n := startNode(t, Config{ID: 1, Quorum: system(t, before), StateDir: t.TempDir(), Timing: LAN()})
+	require.Equal(t, before, n.Epoch().System)
+	requireRefused(t, n.ChangeQuorum(t.Context(), system(t, before)))
+	done, err := n.changed(t.Context(), n.Epoch().Epoch, system(t, after))
+	require.False(t, done)
+	require.ErrorIs(t, err, ErrNotLeader)
+	require.ErrorContains(t, err, "nothing was proposed")
+}
+
+func TestFollowersChangeNothing(t *testing.T) { followersChangeNothing(t) }
+
 // The quorum system is replaced, the whole group is killed and started again with
 // its old configuration, and a store that has obeyed a leader of the new epoch refuses
 // decisions of the old one.

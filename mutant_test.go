@@ -17,6 +17,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"PromiseGrows":          promisesEndWithTheClock,
 		"PromiseOutlivesTrust":  promisesEndWithTheClock,
 		"ChangeByAnother":       changesOfOthers,
+		"ChangeByAFollower":     followersChangeNothing,
+		"ChangeOfNobody":        followersChangeNothing,
 		"CommitWaitGivesUp":     unsynchronizedWaits,
 		"ClockNeverAtRest":      restlessClocksClaimNothing,
 		"DeadIsNoWarning":       levelsOfEvents,
