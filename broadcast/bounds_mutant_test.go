@@ -17,6 +17,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BroadcastUsableWhenHeld": keepsStampsOfTheLeftOut,
 		"BroadcastRecallsOne":     recallsAll,
 		"BroadcastTailOfTheLast":  latePackets,
+
+		"BroadcastLeavesItselfOut": keepsStampsOfTheLeftOut,
 	})
 }
 
@@ -56,6 +58,14 @@ func TestBoundsNoticeBugs(t *testing.T) {
 		"BroadcastDoneOfAnyBoot":  needsDoneOfItsPlan,
 		"BroadcastAsksOne":        func() bool { return asksOthersToo(t) },
 		"BroadcastBacklogOfBytes": countsWhatWaits,
+
+		"BroadcastSentOnce":           func() bool { return sendsAgain(t) },
+		"BroadcastDeliveredElsewhere": func() bool { return deliveredHere(t) },
+		"BroadcastStopsAtTheBase":     goesOnBehindTheBase,
+		"BroadcastOneDeviation":       func() bool { return keepsDeviations(t) },
+		"BroadcastShareUncounted":     shareCounts,
+		"BroadcastLogOfHave":          keepsWithinTheLog,
+		"BroadcastNewsOfMost":         func() bool { return hearsOfStability(t) },
 	} {
 		t.Run(bug, func(t *testing.T) { noticed(t, bug, holds) })
 	}

@@ -264,7 +264,9 @@ func (g *lag) perform(n *lagged, out []Effect) {
 			}
 		case Elsewhere:
 			for seq := e.From; seq <= e.Through; seq++ {
-				n.elsewhere[ID{n.self.Node, e.Class, n.self.Boot, seq}] = true
+				id := ID{n.self.Node, e.Class, n.self.Boot, seq}
+				require.False(g.t, n.got[id], "seed %d: the outcome of %+v is known", g.seed, id)
+				n.elsewhere[id] = true
 			}
 			g.met["elsewhere"]++
 		}

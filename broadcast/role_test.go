@@ -153,7 +153,10 @@ func keepsWithinTheLog() bool {
 	for number := s.released + logSize - 1; number <= s.released+logSize+1; number++ {
 		s.handleDecision(g.now, &Decision{Number: number})
 	}
-	return s.log.has(s.released+logSize-1) && s.log.has(s.released+logSize) && !s.log.has(s.released+logSize+1)
+	within := s.log.has(s.released+logSize-1) && s.log.has(s.released+logSize) && !s.log.has(s.released+logSize+1)
+	s.known, s.have = 5, 5 // of which no other has said that it has them
+	s.handleDecision(g.now, &Decision{Number: logSize + 1})
+	return within && !s.log.has(logSize+1)
 }
 
 // decidesWithinTheLog reports whether a decider waits when its next decision would take the place

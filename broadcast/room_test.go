@@ -268,4 +268,18 @@ func lanesCount() bool {
 
 func TestTheNumberOfMessagesIsBoundedInEachLane(t *testing.T) { require.True(t, lanesCount()) }
 
+// shareCounts reports whether the number of messages under way is bounded while nobody waits for
+// room, although all of them together need little of it.
+func shareCounts() bool {
+	g := newTrio(2, Config{MaxMessages: 16, MaxPayload: 100})
+	for n := range 18 {
+		if _, err := g.cast(0, nil, total); err != nil {
+			return n == 16
+		}
+	}
+	return false
+}
+
+func TestTheNumberOfMessagesIsBounded(t *testing.T) { require.True(t, shareCounts()) }
+
 func TestTheLargestMessageKeepsItsRoom(t *testing.T) { require.True(t, keepsTheLargestClaim()) }

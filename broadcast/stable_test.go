@@ -18,6 +18,7 @@ func hearsOfStability(t testing.TB) bool {
 	g.run(10 * aFewPeriods)
 	s := newTrio(3, Config{}).nodes[0]
 	s.known, s.have = 3, 3
+	s.handleHeader(2, &Header{Have: s.members[2].ack, Stable: [2]uint64{3, 0}})
 	s.handleHeader(2, &Header{Have: s.members[2].ack, Stable: [2]uint64{3, 2}})
 	return g.count[0] == 1 && g.count[1] == 1 && s.stable[StrongAtomicity] == 3 && s.stable[StrictAtomicity] == 2
 }
