@@ -34,6 +34,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SeparationCut":        outlastsVotes,
 		"RelearnOnce":          jumpsOften,
 		"DistrustHeardOnce":    jumpsOften,
+		"OffsetOfDistrusted":   jumpsOften,
 		"RelearnUnproven":      boundsHoldAgain,
 		"SilentDistrust":       wrongPairsHeal,
 		"TwinsAtOnce":          oneConflictHeals,

@@ -249,6 +249,11 @@ func jumpsOften(t testing.TB) {
 			if calm += 21 * ms; p.nodes[0].Fault(2) || p.nodes[1].Fault(1) {
 				calm = 0
 			}
+			for i, s := range p.nodes { // what was measured since is judged at the end
+				peer := timed.NodeID(2 - i)
+				_, _, ok := s.Offset(p.clock(i), peer)
+				require.False(t, ok && s.Fault(peer), "seed %d: an offset to a clock that is distrusted", seed)
+			}
 		}
 		p.alive(true, fmt.Sprint("seed ", seed))
 		p.exchange(20 * p.nodes[0].separation(1))

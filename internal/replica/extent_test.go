@@ -29,6 +29,15 @@ func onlyStrictLasts(t testing.TB) {
 				require.Equal(t, d.Position, m.Extent().Seen)
 			}
 		}
+		m.noteSeen(&broadcast.Delivery{ID: broadcast.ID{Class: broadcast.ClassOrdered}, Options: broadcast.Options{Atomicity: broadcast.StrictAtomicity}, Position: m.seen + 1})
+		x := m.Extent()
+		require.Equal(t, m.seen+1, x.Whole)
+		if cfg.Stored {
+			require.Equal(t, m.lastsTo, x.Sure, "a reader relies on what no disk has")
+			require.Less(t, x.Sure, x.Whole)
+		} else {
+			require.Equal(t, x.Whole, x.Sure)
+		}
 	}
 }
 
