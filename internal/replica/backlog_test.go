@@ -49,6 +49,24 @@ func waitsInOrder(t testing.TB) {
 
 func TestOperationsWaitInOrder(t *testing.T) { waitsInOrder(t) }
 
+// holdsNobodyUp has one of two joiners start over in the middle of a transfer to both. The other one
+// gets the rest: nobody waits for receipts of the first.
+func holdsNobodyUp(t testing.TB) {
+	w := newWorld(3, Config{ChunkBytes: 100, Window: 1000, Rate: 20_000})
+	w.install(0)
+	w.op(0, strings.Repeat("abcd", 2500))
+	w.install(0, 1, 2)
+	w.run(50 * time.Millisecond)
+	m := w.nodes[1].r
+	require.NotEmpty(t, m.incoming)
+	w.perform(1, m.turn(w.now, nil, m.startOver))
+	w.run(5 * time.Second)
+	all(t, w, w.nodes[0].app, 0, 1, 2)
+	require.Empty(t, w.nodes[0].r.held, "both have it")
+}
+
+func TestWhoStartsOverHoldsNobodyUp(t *testing.T) { holdsNobodyUp(t) }
+
 // As many bytes may wait as the snapshot has, but in files.
 func waitsInFiles(t testing.TB) {
 	for _, room := range []int{1 << 20, 50} {

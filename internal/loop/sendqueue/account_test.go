@@ -319,7 +319,9 @@ func TestCallersWaitForRoom(t *testing.T) {
 }
 
 // A caller that was woken and gives up wakes the next.
-func TestACallerThatGivesUpWakesTheNext(t *testing.T) {
+func TestACallerThatGivesUpWakesTheNext(t *testing.T) { wakesTheNext(t) }
+
+func wakesTheNext(t testing.TB) {
 	q := New(Options{Self: 1, PacketBytes: packetBytes, Wake: func() {}})
 	r := newReceiver()
 	opt := broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}
@@ -332,10 +334,14 @@ func TestACallerThatGivesUpWakesTheNext(t *testing.T) {
 	require.NoError(t, put(&first))
 	require.ErrorIs(t, put(&second), broadcast.ErrWindowFull)
 	require.ErrorIs(t, put(&third), broadcast.ErrWindowFull)
+	woken := func() {
+		require.Len(t, q.classes[class].room[Application], 1, "nobody is woken")
+		<-q.classes[class].room[Application]
+	}
 	q.Refill(class, r)
-	<-q.classes[class].room[Application] // one of them is woken, and has no time
+	woken() // one of them, who has no time
 	q.giveUp(class, Application, second)
-	<-q.classes[class].room[Application]
+	woken()
 	require.NoError(t, put(&third))
 	q.classes[class].next = 1
 	q.Refill(class, r)

@@ -14,5 +14,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LanesBorrowAlways":     sharesByWeights,
 		"LanesForgive":          sharesByWeights,
 		"LanesWaitForEachOther": everyLaneMoves,
+		"SendGivesUpAlone":      wakesTheNext,
 	})
 }
