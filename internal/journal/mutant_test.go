@@ -48,6 +48,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalMarkFaultForgotten":  marksOnce,
 		"JournalUnmarked":            marksOnce,
 		"JournalFaultyReadIsTheEnd":  readsFail,
+		"JournalReplaysLess":         changesBehindTheLook,
 		"JournalTailUnread":          readsFail,
 		"JournalNameFaultUntold":     oneCallFails,
 		"JournalStateFaultUntold":    oneCallFails,
