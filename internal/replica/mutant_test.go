@@ -95,6 +95,7 @@ var notices = map[string]func(testing.TB){
 	"ReplicaUncounted":            anyHistory,
 	"ReplicaRefusedStandby":       anyHistory,
 	"ReplicaAskedTwice":           anyHistory,
+	"ReplicaFormerInput":          takesThePresentSource,
 	"ReplicaServesOnAsked":        holdsNobodyUp,
 	"ReplicaAnySize":              tooLarge,
 	"ReplicaBlocksEndless":        tooLarge,
