@@ -154,6 +154,7 @@ var notices = map[string]func(testing.TB){
 	"RemainsLent":             remainsOnce,
 	"DroppedOfTheDead":        remainsOnce,
 	"OutcomeOfAnyBoot":        outcomesOfItself,
+	"OutcomesOfOrdered":       outcomesOfItself,
 	"ListEndsLearnt":          listsAndPeers,
 	"ListBringsBack":          listsAndPeers,
 	"SearchesItself":          listsAndPeers,

@@ -135,21 +135,25 @@ func remainsOnce(t testing.TB) {
 
 func TestRemainsAreGivenOnce(t *testing.T) { remainsOnce(t) }
 
-// A message of an earlier incarnation is not that for whose outcome a caller waits.
+// A message of an earlier incarnation is not that for whose outcome a caller waits, and one is
+// enough that waits in either class.
 func outcomesOfItself(t testing.TB) {
-	l, _ := newTestLoop(t)
-	d := l.driver
-	d.mu.Lock() // no caller takes a turn
-	_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("mine"), broadcast.Options{}, l.Sends().NewWaiter(), true)
-	d.mu.Unlock()
-	require.NoError(t, err)
-	d.supply()
-	self := d.cfg.Self
-	for _, by := range []timed.Incarnation{{Node: self.Node, Boot: self.Boot + 1}, {Node: 2, Boot: self.Boot}, self} {
-		require.Empty(t, d.msgs.outcomes)
-		d.msgs.noteOutcomes(&broadcast.Effect{Deliveries: []broadcast.Delivery{{ID: broadcast.ID{Sender: by.Node, Boot: by.Boot, Class: broadcast.ClassOrdered, Sequence: 1}}}}, self)
+	for _, order := range []broadcast.Order{broadcast.TotalOrder, broadcast.Unordered} {
+		l, _ := newTestLoop(t)
+		d := l.driver
+		d.mu.Lock() // no caller takes a turn
+		_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("mine"), broadcast.Options{Order: order}, l.Sends().NewWaiter(), true)
+		d.mu.Unlock()
+		require.NoError(t, err)
+		d.supply()
+		self := d.cfg.Self
+		for _, by := range []timed.Incarnation{{Node: self.Node, Boot: self.Boot + 1}, {Node: 2, Boot: self.Boot}, self} {
+			require.Empty(t, d.msgs.outcomes)
+			id := broadcast.ID{Sender: by.Node, Boot: by.Boot, Class: order.Class(), Sequence: 1}
+			d.msgs.noteOutcomes(&broadcast.Effect{Deliveries: []broadcast.Delivery{{ID: id}}}, self)
+		}
+		require.Len(t, d.msgs.outcomes, 1, "%v", order)
 	}
-	require.Len(t, d.msgs.outcomes, 1)
 }
 
 func TestOutcomesAreOfTheIncarnation(t *testing.T) { outcomesOfItself(t) }

@@ -148,6 +148,23 @@ func TestMessagesAreDueAtOnce(t *testing.T) {
 	require.LessOrEqual(t, s.Deadline(), w.now)
 }
 
+// caughtUpIsDue has an application take what it owes. The others wait for the acknowledgement
+// that was held back, which is due at once.
+func caughtUpIsDue(t testing.TB) {
+	w := newWired(2, &broadcast.Config{Backlog: 100})
+	w.pass(time.Second)
+	s := w.nodes[0]
+	s.BroadcastState().Consumed(-1000, 0) // it owes so much
+	w.pass(100 * time.Millisecond)
+	for s.Deadline() <= w.now {
+		w.turn()
+	}
+	s.Consumed(w.now, 1000, 0)
+	require.LessOrEqual(t, s.Deadline(), w.now)
+}
+
+func TestWhatWasHeldBackIsDueAtOnce(t *testing.T) { caughtUpIsDue(t) }
+
 // Packets of a node without broadcast have no broadcast frames.
 func TestNoBroadcastNoFrames(t *testing.T) {
 	w := newWired(2, nil)

@@ -17,6 +17,7 @@ func TestMutantsAreKilled(t *testing.T) {
 
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
+	"AcksWhenDue":           caughtUpIsDue,
 	"AuditUnheard":          inconsistentNodesAreSilent,
 	"AuditSendsOn":          inconsistentNodesAreSilent,
 	"CollateSlowHops":       slowHop,
