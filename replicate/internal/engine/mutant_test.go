@@ -32,6 +32,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SpoolStays":               leavesNothing,
 		"OutcomesRunOn":            forgetsWhole,
 		"StoreFullEnds":            snapshotWaits,
+		"QuorumLostEnds":           sendsOn,
 		"StoreEarlyRecord":         storedInTurn,
 		"VerdictUnstored":          verdictsWait,
 		"VerdictOfAnyView":         verdictsWait,
