@@ -26,6 +26,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ReadBeforeTheDisk":        countsCalls,
 		"SpoolHasGaps":             spoolsOn,
 		"SpoolCutOff":              spoolCutOff,
+		"SpoolSpills":              spillFails,
 		"SnapshotUnlimited":        snapshotsAreLimited,
 		"SnapshotCutOff":           cutOff,
 		"ExtentCountsBatches":      countsCalls,

@@ -81,12 +81,17 @@ func (b *spooled) Append(p []byte) error {
 	return nil
 }
 
-// spill moves the bytes from the memory to a file.
+// spill moves the bytes from the memory to a new file.
 func (b *spooled) spill() error {
 	f, err := b.spool.create()
 	if err != nil {
 		return err
 	}
+	return b.move(f)
+}
+
+// move moves the bytes from the memory to a file, which it discards if that fails.
+func (b *spooled) move(f *os.File) error {
 	if _, err := f.Write(b.memory); err != nil {
 		discard(f)
 		return fmt.Errorf("replicate: Spool: %w", err)

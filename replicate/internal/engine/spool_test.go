@@ -110,6 +110,26 @@ func spoolCutOff(t testing.TB) {
 
 func TestASpoolThatIsCutOffIsNoWholeOne(t *testing.T) { spoolCutOff(t) }
 
+// spillFails has no file take what was in memory, as on a full disk. Nothing is lost by that, and
+// nothing is left of the file.
+func spillFails(t testing.TB) {
+	dir := t.TempDir()
+	b := NewSpool(dir, 100).NewBytes().(*spooled)
+	require.NoError(t, b.Append([]byte("whole")))
+	path := filepath.Join(dir, "full")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	f, err := os.Open(path) // takes no bytes
+	require.NoError(t, err)
+	require.Error(t, b.move(f))
+	require.NoFileExists(t, path)
+	require.NoError(t, b.Append(bytes.Repeat([]byte("x"), 100)), "another file takes all")
+	got, err := io.ReadAll(io.NewSectionReader(b, 0, 1000))
+	require.NoError(t, err)
+	require.Equal(t, "whole"+string(bytes.Repeat([]byte("x"), 100)), string(got))
+}
+
+func TestASpoolKeepsWhatNoFileTakes(t *testing.T) { spillFails(t) }
+
 // faulty is the bytes of a state that cannot be read to its end.
 type faulty struct{ replica.Memory }
 
