@@ -75,6 +75,7 @@ var notices = map[string]func(testing.TB){
 	"RestartHeardFirst":        endsOfIncarnations,
 	"LifeGoesOnInconsistent":   endsOfIncarnations,
 	"FlushUnwritten":           silentAfterAFailedWrite,
+	"CommitUnwritten":          silentAfterAFailedWrite,
 	"ViewsUnreserved":          viewsGrow,
 	"ViewsForgotten":           viewsGrow,
 	"LifeSpeaksUnwritten":      silentAfterAFailedWrite,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
@@ -53,6 +54,10 @@ func silentAfterAFailedWrite(t testing.TB) {
 	require.True(t, d.life.Over())
 	require.ErrorIs(t, d.failure, os.ErrNotExist)
 	require.Same(t, published, l.Snapshot())
+	waits := d.msgs.deliveries.Backlog()
+	d.msgs.stage(deliveryqueue.Item{Kind: deliveryqueue.Lost})
+	d.commitMessages()
+	require.Equal(t, waits, d.msgs.deliveries.Backlog(), "the application hears no more")
 	d.mu.Lock()
 	d.finish()
 	require.Equal(t, before, l.Snapshot().Epoch)
