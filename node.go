@@ -229,7 +229,7 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 			return fmt.Errorf("%w: %w", ErrAwake, err)
 		}
 		if doubt := awake.Doubt(); doubt != "" {
-			n.log.Warn("Awake may have no effect", "because", doubt)
+			n.log.Warn("Awake: it may have no effect", "because", doubt)
 		}
 	}
 	if c.StateDir != "" {

@@ -31,7 +31,9 @@ environment and file, and print every bound that they guarantee. The command sta
 nothing and looks up no names.`,
 		Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			by := "--config"
 			if len(args) == 1 {
+				by = "config check"
 				if file != "" && file != args[0] {
 					return cli.Wrong("config check: two files are named: %s and %s", file, args[0])
 				}
@@ -42,11 +44,12 @@ nothing and looks up no names.`,
 			if assumed { // any id will do to show what the settings guarantee
 				flags.source["id"] = []raw{{text: "1"}}
 			}
-			c, bounds, err := loadConfig(file, flags.source)
+			c, bounds, err := loadConfigOf(by, file, flags.source)
 			if err != nil {
 				return err
 			}
 			all := guaranteesOf(&c, bounds)
+			all.Warnings = append(all.Warnings, c.checkFiles()...)
 			if assumed {
 				all.Warnings = append(all.Warnings, "no id is given: any node needs --id, or --state-dir, where it keeps one that is free")
 			}

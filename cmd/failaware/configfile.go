@@ -4,20 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/failaware/failaware/internal/trust"
 )
 
 // maxConfigFile bounds the size of a configuration file in bytes.
 const maxConfigFile = 1 << 20
 
 // readConfigFile returns the settings of a file. Its errors name the file, the line
-// and the key of every wrong setting.
+// and the key of every wrong setting. It waits for no other end of a pipe: at SIGHUP a node
+// reads its file again.
 func readConfigFile(path string) (source, error) {
-	f, err := os.Open(path)
+	f, err := trust.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

@@ -31,13 +31,13 @@ var word = regexp.MustCompile(`"[^"]*"|\b[A-Z][A-Za-z]+(\.[A-Z][A-Za-z]*)?\b`)
 // fieldsToFlags replaces the names of fields in a text by their flags.
 func fieldsToFlags(text string) string { return word.ReplaceAllStringFunc(text, flagOf) }
 
-// byFlag returns the text of an error of the library that begins with the name of a field,
-// with the flag in its place.
-func byFlag(err error) string {
+// byOrigin returns the text of an error of the library that begins with the name of a field,
+// with the origin of its value in its place.
+func (values source) byOrigin(err error) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "failaware: "), "replicate: ")
 	field, rest, _ := strings.Cut(text, ": ")
-	if flag := flagOf(field); flag != field {
-		return flag + ": " + strings.TrimPrefix(rest, "failaware: ")
+	if i := slices.IndexFunc(settings, func(s *setting) bool { return s.field == field }); i >= 0 {
+		return origin(settings[i], values, "") + ": " + strings.TrimPrefix(rest, "failaware: ")
 	}
 	return text
 }
@@ -50,13 +50,21 @@ func flagOf(field string) string {
 	return field
 }
 
-// flagLogger logs the events of a node in terms of flags.
-type flagLogger struct{ hclog.Logger }
+// flagLogger logs the events and warnings of a node in terms of flags.
+type flagLogger struct {
+	hclog.Logger
+	values source
+}
 
 // Log implements [hclog.Logger].
 func (l flagLogger) Log(level hclog.Level, text string, args ...any) {
 	l.Logger.Log(level, inFlags(text), args...)
 }
 
+// Warn implements [hclog.Logger]. A warning about a setting names the origin of its value.
+func (l flagLogger) Warn(text string, args ...any) { l.Logger.Warn(l.values.explain(text), args...) }
+
 // Named implements [hclog.Logger].
-func (l flagLogger) Named(name string) hclog.Logger { return flagLogger{l.Logger.Named(name)} }
+func (l flagLogger) Named(name string) hclog.Logger {
+	return flagLogger{l.Logger.Named(name), l.values}
+}

@@ -84,7 +84,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 		debug.SetGCPercent(gcPercent)
 	}
 	r.log = hclog.New(&hclog.LoggerOptions{Name: "failaware", Level: r.cfg.logLevel, Output: r.err, JSONFormat: r.cfg.logJSON})
-	r.cfg.Logger = flagLogger{r.log}
+	r.cfg.Logger = flagLogger{r.log, r.cfg.values}
 	if err := sched.Prompt(); err != nil {
 		r.log.Debug("the node waits for processors as long as other processes do", "error", err)
 	}
@@ -147,16 +147,16 @@ func (r *nodeRun) startError(err error) error {
 	case errors.Is(err, failaware.ErrInUse):
 		return cli.Wrong("--state-dir: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	case errors.Is(err, failaware.ErrDamaged):
-		return damagedError(err)
+		return r.damagedError(err)
 	case errors.Is(err, failaware.ErrAwake):
 		return cli.Wrong("--awake: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	}
-	return cli.Wrong("%s", byFlag(err)) // another attempt would fail as well
+	return cli.Wrong("%s", r.cfg.values.byOrigin(err)) // another attempt would fail as well
 }
 
 // damagedError returns the error of a lost or damaged file, which says how to bring the node back.
-func damagedError(err error) error {
-	return cli.Wrong("%s", strings.ReplaceAll(byFlag(err), "JoinQuorum", flagOf("JoinQuorum")))
+func (r *nodeRun) damagedError(err error) error {
+	return cli.Wrong("%s", strings.ReplaceAll(r.cfg.values.byOrigin(err), "JoinQuorum", flagOf("JoinQuorum")))
 }
 
 // started is the JSON form of the announcement of a started node.

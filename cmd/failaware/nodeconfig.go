@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net"
 	"net/netip"
@@ -27,12 +28,20 @@ const configFileEnv = "FAILAWARE_CONFIG"
 // loadConfig merges the settings of the file, the environment and the flags; later
 // ones take precedence. Errors name the origin of each wrong value.
 func loadConfig(file string, flags source) (nodeConfig, failaware.Bounds, error) {
+	return loadConfigOf("--config", file, flags)
+}
+
+// loadConfigOf is loadConfig for a file that by has named, unless it is empty.
+func loadConfigOf(by, file string, flags source) (nodeConfig, failaware.Bounds, error) {
 	if file == "" {
-		file = os.Getenv(configFileEnv)
+		by, file = configFileEnv, os.Getenv(configFileEnv)
 	}
 	sources := []source{environment(), flags}
 	if file != "" {
 		s, err := readConfigFile(file)
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			return nodeConfig{}, failaware.Bounds{}, cli.Wrong("%s: %s: %w", by, file, e.Err)
+		}
 		if err != nil {
 			return nodeConfig{}, failaware.Bounds{}, cli.Wrong("%w", err)
 		}

@@ -59,7 +59,7 @@ func (r *nodeRun) prepareStore() error {
 	var err error
 	r.prepared, err = store.Prepare(r.cfg.Config, store.Config{Kind: kind, Dir: r.cfg.kvDir, LeasedReads: r.cfg.kvLeased, Trace: r.cfg.kvTrace, OnEvent: r.logStore})
 	if err != nil {
-		return damagedError(err)
+		return r.damagedError(err)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (r *nodeRun) startStore() error {
 	}
 	var err error
 	if r.store, err = r.prepared.Start(r.node); err != nil {
-		return cli.Wrong("%s", byFlag(err))
+		return cli.Wrong("%s", r.cfg.values.byOrigin(err))
 	}
 	return nil
 }

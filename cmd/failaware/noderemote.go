@@ -46,12 +46,12 @@ func (r *nodeRun) listenRemote() (net.Listener, error) {
 	r.remote = &api.Remote{Cert: c.cert, Key: c.key, ClientCA: c.authority}
 	var err error
 	if r.cfg.apiToken != "" {
-		if r.remote.Token, err = api.MakeToken(r.cfg.apiToken); err != nil {
-			return nil, cli.Wrong("%w", err)
+		if r.remote.Token, err = r.makeToken(); err != nil {
+			return nil, cli.WrongUsage(err)
 		}
 	}
 	if err := r.remote.Load(); err != nil {
-		return nil, cli.Wrong("--api-listen: %w", err)
+		return nil, cli.WrongUsage(r.cfg.values.fault("api_listen", "%w", err))
 	}
 	l, err := net.Listen("tcp", c.listen)
 	switch {

@@ -59,7 +59,7 @@ func (r *nodeRun) listen() (net.Listener, error) {
 	case r.cfg.api == "none":
 		return nil, nil
 	case r.cfg.tcpAPI():
-		if r.token, err = api.MakeToken(r.cfg.apiToken); err == nil {
+		if r.token, err = r.makeToken(); err == nil {
 			l, err = net.Listen("tcp", r.cfg.api)
 		}
 	default:
@@ -83,6 +83,15 @@ func (r *nodeRun) listen() (net.Listener, error) {
 	return l, nil
 }
 
+// makeToken returns the token in the file of --api-token.
+func (r *nodeRun) makeToken() (string, error) {
+	token, err := api.MakeToken(r.cfg.apiToken)
+	if err != nil {
+		err = r.cfg.values.fault("api_token", "%w", err)
+	}
+	return token, err
+}
+
 // listenHTTP opens the address of the page, if there is one.
 func (r *nodeRun) listenHTTP() (net.Listener, error) {
 	if r.cfg.http == "" {
@@ -94,8 +103,8 @@ func (r *nodeRun) listenHTTP() (net.Listener, error) {
 		r.token = api.NewToken()
 	default:
 		var err error
-		if r.token, err = api.MakeToken(r.cfg.apiToken); err != nil {
-			return nil, cli.Wrong("%w", err)
+		if r.token, err = r.makeToken(); err != nil {
+			return nil, cli.WrongUsage(err)
 		}
 	}
 	l, err := net.Listen("tcp", r.cfg.http)

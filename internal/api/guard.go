@@ -125,6 +125,15 @@ func readToken(path string, p trust.Privacy) (string, error) {
 	return token, nil
 }
 
+// CheckToken says why [MakeToken] would refuse a file that exists.
+func CheckToken(path string) error {
+	_, err := readToken(path, trust.Private)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // NewToken returns a random token.
 func NewToken() string {
 	b := make([]byte, 32)

@@ -207,13 +207,13 @@ func TestBadCertificatesAreNamed(t *testing.T) {
 	ca.Node("open", time.Hour)
 	require.NoError(t, os.Chmod(file("open.key"), 0o644))
 	for want, r := range map[string]*Remote{
-		"neither a certificate nor a token":               {Cert: file("node.pem"), Key: file("node.key")},
-		"the certificate: open " + file("none.pem"):       {Cert: file("none.pem"), Key: file("node.key"), Token: testToken},
-		"the key: open " + file("none.key"):               {Cert: file("node.pem"), Key: file("none.key"), Token: testToken},
-		"private key does not match public key":           {Cert: file("node.pem"), Key: file("old.key"), Token: testToken},
-		"the certificate " + file("old.pem"):              {Cert: file("old.pem"), Key: file("old.key"), Token: testToken},
-		"the authority: " + file("empty.pem"):             {Cert: file("node.pem"), Key: file("node.key"), ClientCA: file("empty.pem")},
-		"the key: " + file("open.key") + ": another user": {Cert: file("open.pem"), Key: file("open.key"), Token: testToken},
+		"neither a certificate nor a token":                    {Cert: file("node.pem"), Key: file("node.key")},
+		"the certificate: open " + file("none.pem"):            {Cert: file("none.pem"), Key: file("node.key"), Token: testToken},
+		"the key: open " + file("none.key"):                    {Cert: file("node.pem"), Key: file("none.key"), Token: testToken},
+		"private key does not match public key":                {Cert: file("node.pem"), Key: file("old.key"), Token: testToken},
+		"the certificate " + file("old.pem"):                   {Cert: file("old.pem"), Key: file("old.key"), Token: testToken},
+		"the authority: " + file("empty.pem"):                  {Cert: file("node.pem"), Key: file("node.key"), ClientCA: file("empty.pem")},
+		"the key: open " + file("open.key") + ": another user": {Cert: file("open.pem"), Key: file("open.key"), Token: testToken},
 	} {
 		require.ErrorContains(t, r.Load(), want)
 	}

@@ -42,8 +42,24 @@ func Open(path string, flag int, perm fs.FileMode, p Privacy) (*os.File, error) 
 	if err != nil {
 		return nil, err
 	}
+	return checked(f, p)
+}
+
+// OpenRegular opens a file to read it, whoever owns it or may change it, and follows links. It
+// refuses a file that is not regular, without waiting for the other end of a pipe.
+func OpenRegular(path string) (*os.File, error) {
+	f, err := openLinked(path)
+	if err != nil {
+		return nil, err
+	}
+	return checked(f, Foreign)
+}
+
+// checked returns a file that [Check] does not refuse, and closes another one.
+func checked(f *os.File, p Privacy) (*os.File, error) {
 	if err := Check(f, p); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+		_ = f.Close() // nothing was written
+		return nil, &fs.PathError{Op: "open", Path: f.Name(), Err: err}
 	}
 	return f, nil
 }

@@ -22,6 +22,11 @@ func openFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return f, err
 }
 
+// openLinked does not wait for a pipe's other end.
+func openLinked(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+}
+
 // linkError is [unix.ELOOP] for a file that is itself a link: the system speaks of too many
 // levels of links.
 type linkError struct{}

@@ -70,6 +70,16 @@ func TestOnlyFilesOfThisUserAreOpened(t *testing.T) {
 	}
 	_, err = Open(dir, os.O_RDONLY, 0, Public)
 	require.ErrorContains(t, err, "not a regular file")
+
+	// The files of anybody count where their content is checked otherwise.
+	require.NoError(t, os.Chmod(file, 0o666))
+	f, err := OpenRegular(link)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	_, err = OpenRegular(pipe)
+	require.EqualError(t, err, "open "+pipe+": it is not a regular file")
+	_, err = OpenRegular(dir)
+	require.ErrorContains(t, err, "not a regular file")
 }
 
 func TestDirectoriesThatOthersCanWriteAreRefused(t *testing.T) {

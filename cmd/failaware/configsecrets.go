@@ -1,0 +1,28 @@
+package main
+
+import (
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/seal"
+)
+
+// checkFiles says which files with secrets and certificates a node would refuse. Nothing is
+// wrong with the settings then: on the host of the node, or for its user, or once its
+// service has started, the files may be there.
+func (c *nodeConfig) checkFiles() (warnings []string) {
+	check := func(key string, err error) {
+		if err != nil {
+			warnings = append(warnings, c.values.fault(key, "%w: started here by this user, the node would refuse it", err).Error())
+		}
+	}
+	if c.KeyFile != "" {
+		_, err := seal.ReadFile(c.KeyFile)
+		check("key_file", err)
+	}
+	if c.apiToken != "" {
+		check("api_token", api.CheckToken(c.apiToken))
+	}
+	if r := c.remote; r.listen != "" {
+		check("api_listen", (&api.Remote{Cert: r.cert, Key: r.key, ClientCA: r.authority, Token: c.apiToken}).Load())
+	}
+	return warnings
+}
