@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -184,8 +185,14 @@ func (values source) explain(line string) string {
 		}
 		return e
 	})
+	if list := values[settings[i].key]; len(list) > 0 && strings.Contains(rest, longestDuration) {
+		rest = strings.NewReplacer("-"+longestDuration, list[len(list)-1].text, longestDuration, list[len(list)-1].text).Replace(rest)
+	}
 	return fmt.Sprintf("%s: %s%s", origin(settings[i], values, what), value, fieldsToFlags(rest))
 }
+
+// longestDuration is the text of the duration that longer ones become: errors have what the user wrote.
+var longestDuration = time.Duration(math.MaxInt64).String()
 
 // element matches the name that errors have for a value of a list.
 var element = regexp.MustCompile(`\w+\[\d+\]`)

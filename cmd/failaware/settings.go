@@ -16,6 +16,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/clocksync/clockbound"
+	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/handler"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/quorum"
@@ -242,9 +243,11 @@ func boolean(at func(*nodeConfig) *bool) func(*nodeConfig, string) error {
 	}
 }
 
+// parseDuration lets those who check a setting refuse a duration that is far too long: they
+// know how long it may be.
 func parseDuration(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if err != nil {
+	d, err := cli.ParseDuration(s)
+	if err != nil && !errors.Is(err, cli.ErrLongDuration) {
 		return 0, fmt.Errorf("%q is not a duration with a unit, as in 80ms", s)
 	}
 	return d, nil
@@ -258,7 +261,7 @@ func positive(at func(*nodeConfig) *time.Duration) func(*nodeConfig, string) err
 	return func(c *nodeConfig, s string) error {
 		d, err := parseDuration(s)
 		if err == nil && d <= 0 {
-			err = fmt.Errorf("%v is not above 0", d)
+			err = fmt.Errorf("%s is not above 0", s)
 		}
 		*at(c) = d
 		return err
@@ -272,7 +275,7 @@ func limited(at func(*nodeConfig) *time.Duration) func(*nodeConfig, string) erro
 	return func(c *nodeConfig, s string) error {
 		err := positive(at)(c, s)
 		if err == nil && *at(c) > maxTimeout {
-			err = fmt.Errorf("%v is more than %v", *at(c), maxTimeout)
+			err = fmt.Errorf("%s is more than %v", s, maxTimeout)
 		}
 		return err
 	}

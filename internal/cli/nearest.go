@@ -93,8 +93,12 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), thereIs("", Nearest(args[0], known)))
 }
 
-// suggestFlag adds to the error of an unknown flag what may have been meant.
+// suggestFlag adds to the error of an unknown flag what may have been meant, and to that of
+// a wrong value the form that it should have.
 func suggestFlag(cmd *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return sayForm(invalid)
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return err

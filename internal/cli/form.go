@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// ErrLongDuration says that a text is a duration, and one that no program can count.
+var ErrLongDuration = fmt.Errorf("it is more than %v, the longest duration", time.Duration(math.MaxInt64))
+
+var errNoDuration = errors.New("it is not a duration with a unit, as in 80ms")
+
+// durations matches what [time.ParseDuration] takes, however long.
+var durations = regexp.MustCompile(`^[-+]?((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$`)
+
+// ParseDuration is [time.ParseDuration] with errors for people. With [ErrLongDuration] it
+// returns the longest duration, or its opposite.
+func ParseDuration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err == nil:
+		return d, nil
+	case !durations.MatchString(text):
+		return 0, errNoDuration
+	case text[0] == '-':
+		return -math.MaxInt64, ErrLongDuration
+	}
+	return math.MaxInt64, ErrLongDuration
+}
+
+// sayForm returns the error of a value that a flag has refused with the form that it should
+// have, where a parser of Go speaks of itself.
+func sayForm(err *pflag.InvalidValueError) error {
+	kind, cause := err.GetFlag().Value.Type(), err.Unwrap()
+	form := ""
+	_, number := errors.AsType[*strconv.NumError](cause)
+	switch {
+	case kind == "duration" && strings.HasPrefix(cause.Error(), "time: "):
+		_, wrong := ParseDuration(err.GetValue())
+		form = wrong.Error()
+	case !number:
+		return err
+	case errors.Is(cause, strconv.ErrRange):
+		form = "it is too far from 0"
+	case kind == "bool":
+		form = "it is neither true nor false"
+	case strings.HasPrefix(kind, "float"):
+		form = "it is not a number"
+	case strings.HasPrefix(kind, "uint"):
+		form = "it is not a whole number from 0 on"
+	case strings.HasSuffix(kind, "Slice"):
+		form = "it is not a list of whole numbers, as in 3,5"
+	default:
+		form = "it is not a whole number"
+	}
+	return errors.New(strings.TrimSuffix(err.Error(), cause.Error()) + form)
+}
