@@ -3,6 +3,7 @@ package failaware
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/loop/statedir"
@@ -46,11 +47,17 @@ type DuplicateIDError struct {
 	ID    NodeID
 	Boot  BootID // this incarnation, which stopped
 	Rival BootID // the one that the peers keep
+	// Addr is where a packet of the rival came from, if this node got one.
+	Addr netip.AddrPort
 }
 
 func (e *DuplicateIDError) Error() string {
-	return fmt.Sprintf("failaware: node id %v is in use by another process: its boot id is %v, and this one's was %v",
-		e.ID, e.Rival, e.Boot)
+	at := ""
+	if e.Addr.IsValid() {
+		at = ", at " + e.Addr.String()
+	}
+	return fmt.Sprintf("failaware: node id %v is in use by another process%s: its boot id is %v, and this one's was %v",
+		e.ID, at, e.Rival, e.Boot)
 }
 
 // Is reports whether target is ErrDuplicateID.
@@ -96,7 +103,7 @@ func (e *NotLeaderError) Is(target error) bool { return target == ErrNotLeader }
 // failure returns the error of a loop that has ended.
 func (n *Node) failure(err error) error {
 	if e, ok := err.(*loop.DuplicateIDError); ok {
-		return &DuplicateIDError{ID: n.cfg.ID, Boot: e.Boot, Rival: e.Rival}
+		return &DuplicateIDError{ID: n.cfg.ID, Boot: e.Boot, Rival: e.Rival, Addr: e.Addr}
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"reflect"
 	"testing"
 	"time"
@@ -162,4 +163,12 @@ func TestZeroValuesDoNotPanic(t *testing.T) {
 	require.Zero(t, Hold{}.ValidFor()+Verification{}.ValidFor()+Verification{}.GlobalValidFor())
 	require.False(t, Incarnation{}.Valid() || NoNode.Valid())
 	require.True(t, ViewID{}.None() && TimelineID{}.None() && Set{}.Empty())
+}
+
+// Whoever has to find the other process with the id of this one is told where it is.
+func TestTheErrorOfADuplicateIDNamesItsAddress(t *testing.T) {
+	e := &DuplicateIDError{ID: 3, Boot: 1, Rival: 2}
+	require.Contains(t, e.Error(), "in use by another process: its boot id is ")
+	e.Addr = netip.MustParseAddrPort("192.0.2.1:7001")
+	require.Contains(t, e.Error(), "in use by another process, at 192.0.2.1:7001: its boot id is ")
 }

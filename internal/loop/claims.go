@@ -32,6 +32,9 @@ type claiming struct {
 	machine  *claim.Machine // nil once the id is kept, and between two incarnations
 	kept     bool
 	answered timed.Instant // when a rival was last answered
+
+	rival timed.BootID   // the last one of which a packet came
+	from  netip.AddrPort // from where it came
 }
 
 // claim begins to claim the id with a new incarnation, if it is not kept yet.
@@ -82,6 +85,7 @@ func (d *driver) judgeClaim(kind datagram.Kind) {
 // that claims the id gives it up. Another one answers, so that the sender learns of it;
 // the answer repeats the sender's stamp, and so shows that it is no late packet.
 func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
+	d.claims.rival, d.claims.from = h.Boot, from
 	if m := d.claims.machine; m != nil {
 		m.NoteRival()
 		return
@@ -91,7 +95,7 @@ func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
 	if live && d.claims.kept && d.pub.current.Alive.Empty() && h.Boot < d.cfg.Self.Boot {
 		// Two nodes have chosen one id in two parts of a network, and know no other node
 		// that could decide between them.
-		d.fail(&DuplicateIDError{Boot: d.cfg.Self.Boot, Rival: h.Boot}, false)
+		d.giveWay(h.Boot)
 		return
 	}
 	if now.Sub(d.claims.answered) < t.KeepalivePeriod {
@@ -101,6 +105,15 @@ func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
 	p := hello(&d.cfg, h.Version, d.routes.unused(), now)
 	p.Header.Echo = datagram.Echo{Boot: h.Boot, Sent: h.Stamp, Received: now, Latest: h.Stamp, Heard: datagram.NotHeard}
 	d.challenge(&p, from, d.cfg.Self.Node)
+}
+
+// giveWay ends the node: the id is another process's.
+func (d *driver) giveWay(rival timed.BootID) {
+	e := &DuplicateIDError{Boot: d.cfg.Self.Boot, Rival: rival}
+	if rival == d.claims.rival {
+		e.Addr = d.claims.from
+	}
+	d.fail(e, false)
 }
 
 // answerGreeting answers a greeting for an unknown node whose sender has an id that this

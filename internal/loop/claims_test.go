@@ -107,7 +107,9 @@ func rivals(t testing.TB) {
 		o.advance(time.Millisecond)
 		o.rival(t, l, boot, 4, datagram.Echo{Boot: 50, Sent: now, Received: now, Latest: now, Heard: datagram.NotHeard})
 		if smaller {
-			require.ErrorAs(t, l.driver.failure, new(*DuplicateIDError))
+			var e *DuplicateIDError
+			require.ErrorAs(t, l.driver.failure, &e)
+			require.Equal(t, at(70), e.Addr, "it is known where the other is")
 		} else {
 			require.NoError(t, l.driver.failure)
 		}

@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -20,6 +21,8 @@ var (
 type DuplicateIDError struct {
 	Boot  timed.BootID // this incarnation, which stopped
 	Rival timed.BootID // the one that the peers keep
+	// Addr is where a packet of the rival came from, if one has come.
+	Addr netip.AddrPort
 }
 
 func (e *DuplicateIDError) Error() string {

@@ -83,7 +83,7 @@ func (d *driver) note(e *stack.Event) {
 		d.out.drop() // packets of earlier handlers of this turn may rest on the same mistake
 		d.life.Blame(life.Inconsistent)
 	case stack.EventDuplicateID:
-		d.fail(&DuplicateIDError{Boot: d.cfg.Self.Boot, Rival: e.Boot}, false)
+		d.giveWay(e.Boot)
 		return
 	case stack.EventMismatch:
 		d.noteMismatch(e.Peer, Settings{Group: e.Group, MaxDrift: e.MaxDrift, FastThreshold: e.FastThreshold}, d.out.origin, false)
