@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -156,10 +157,15 @@ func writeOnce(r *replicate.Replica, path, prefix string) {
 	}
 }
 
-// addresses returns addresses on this machine that were free a moment ago.
+// addresses returns free addresses of this machine. On Linux they belong to a host that no other
+// program has chosen: between two processes of a node nobody holds its port.
 func addresses(t *testing.T, n int) (out []string) {
+	host := "127.0.0.1"
+	if runtime.GOOS == "linux" { // all addresses that begin with 127 are its own
+		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(250), rand.IntN(250), 1+rand.IntN(250))
+	}
 	for range n {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
+		c, err := net.ListenPacket("udp", net.JoinHostPort(host, "0"))
 		require.NoError(t, err)
 		defer c.Close()
 		out = append(out, c.LocalAddr().String())

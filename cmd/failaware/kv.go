@@ -102,6 +102,9 @@ func kvError(method string, err error) *cli.ExitError {
 				code = exitUnknown // the session has forgotten the outcome of its commands
 			}
 		case http.StatusInsufficientStorage:
+			if !e.OfStore() && method == http.MethodPost {
+				code = exitUnknown // a proxy's: the node may have had the request
+			}
 		default:
 			switch {
 			case e.Code < http.StatusInternalServerError, e.Code == http.StatusNotImplemented:

@@ -131,6 +131,26 @@ func TestLostAnswers(t *testing.T) {
 	require.Equal(t, []string{put}, log())
 }
 
+// A proxy has no room for an answer, too. Only a node's answer says that the store is full,
+// and that nothing was changed.
+func TestAProxyWithoutRoomSaysNothingOfTheStore(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer any
+		want   cli.ExitCode
+	}{
+		"proxy": {"Insufficient Storage", exitUnknown},
+		"node":  {api.KVWrite{Status: "full", Error: "the store is full"}, cli.ExitNo},
+	} {
+		mux := http.NewServeMux()
+		mux.HandleFunc("POST /v1/kv/put", func(w http.ResponseWriter, _ *http.Request) {
+			api.Answer(w, http.StatusInsufficientStorage, c.answer)
+		})
+		code, _, stderr := invoke("--addr", serveAt(t, mux), "kv", "put", "colour", "blue", "--session", "1/0000000000000007/o1", "--number", "1",
+			"--timeout", "300ms")
+		require.Equal(t, int(c.want), code, "%s: %s", name, stderr)
+	}
+}
+
 // What the answer to the last attempt says is printed, and nothing of the answers before.
 func TestAnEarlierAnswerIsForgotten(t *testing.T) {
 	var attempts atomic.Int32

@@ -116,6 +116,12 @@ func (e *StatusError) NoPath() bool {
 	return e.Code == http.StatusNotFound && strings.HasPrefix(e.Text, noPath)
 }
 
+// OfStore reports whether the store of a node has answered with the outcome of a write.
+func (e *StatusError) OfStore() bool {
+	var answer KVWrite
+	return json.Unmarshal(e.body, &answer) == nil && answer.Status != ""
+}
+
 // NewClient returns a client for an address. The token is for URLs.
 func NewClient(addr Address, token string) *Client { return NewSecureClient(addr, token, nil) }
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -101,6 +102,26 @@ func TestElectionIsBoundedInTime(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, r.CutShort)
 	require.Positive(t, r.Sizes[0].Election.Count)
+}
+
+// A trial that waits for a group that does not become whole ends with the limit, too.
+func TestTrialsAreBoundedInTime(t *testing.T) {
+	s := setup(t)
+	s.Limit = time.Nanosecond
+	_, err := Failover(t.Context(), FailoverOptions{Setup: s, Nodes: 3, Count: 1})
+	require.ErrorIs(t, err, errLimit)
+	_, err = Split(t.Context(), SplitOptions{Setup: s, Nodes: 4, Count: 1})
+	require.ErrorIs(t, err, errLimit)
+	_, err = Clock(t.Context(), ClockOptions{Setup: s, Nodes: 3, Count: 1})
+	require.ErrorIs(t, err, errLimit)
+	s.Limit = time.Minute
+	ctx, cancel := context.WithCancel(t.Context())
+	cut, err := s.repeat(ctx, 3, "trials", func() error {
+		cancel()
+		return nil
+	})
+	require.NoError(t, err)
+	require.True(t, cut)
 }
 
 func TestFailover(t *testing.T) {
