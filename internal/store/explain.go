@@ -44,6 +44,11 @@ func (e *unavailable) Error() string { return e.text }
 
 func (e *unavailable) Unwrap() error { return e.err }
 
+// noQuorum says what the view of the node lacks.
+func (s *Store) noQuorum() string {
+	return fmt.Sprintf("the view of nodes %v holds no quorum of %v", s.node.View().View.Set, s.node.Epoch().System)
+}
+
 // explain says why a node cannot answer.
 func (s *Store) explain(err error) error {
 	for known, e := range sessionErrors {
@@ -59,6 +64,9 @@ func (s *Store) explain(err error) error {
 		if why := hindrance(p.Full, p.Unstored); why != "" {
 			text += "; " + why
 		}
+		if p.Situation == replicate.NoQuorum { // lost since the command was taken
+			text += "; " + s.noQuorum()
+		}
 		return &unavailable{text, err}
 	case errors.Is(err, failaware.ErrClosed):
 		return &unavailable{"the node has stopped", err}
@@ -71,7 +79,7 @@ func (s *Store) explain(err error) error {
 	case replicate.NoView:
 		text = "this node is in no view yet"
 	case replicate.NoQuorum:
-		text = fmt.Sprintf("the view of nodes %v holds no quorum of %v", view.Set, s.node.Epoch().System)
+		text = s.noQuorum()
 	case replicate.Reporting:
 		text = fmt.Sprintf("not all nodes of %v have reported their state; all must run with --kv", view.Set)
 	case replicate.Mixed:

@@ -108,6 +108,21 @@ func (g *group) get(i int, key string) string {
 	return value
 }
 
+// A command that was taken just before the quorum was lost has no outcome, and its error says
+// what is missing.
+func TestACommandNamesTheQuorumThatWasLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := startGroup(t, kv.Linearizable, 3, 1)
+		defer g.close()
+		g.put(0, "a", "1", 0)
+		g.net.Partition([]failaware.NodeID{3})
+		_, err := g.stores[2].Submit(within(t, 5*time.Second), kv.Command{Op: kv.Put, Key: "a"}, api.Attempt{})
+		require.ErrorIs(t, err, failaware.ErrOutcomeUnknown)
+		require.ErrorContains(t, err, "the outcome is unknown, the command may be carried out or not: ")
+		require.ErrorContains(t, err, "; the view of nodes {3} holds no quorum of majority:1,2,3")
+	})
+}
+
 func TestAMinorityDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := startGroup(t, kv.Linearizable, 3, 1)
