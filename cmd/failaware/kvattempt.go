@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -116,7 +117,11 @@ func unopened(err error) error {
 	}
 	e := kvError(http.MethodGet, err)
 	if hasStatus(err, http.StatusGatewayTimeout) {
-		return &cli.ExitError{Code: exitUnavailable, Err: errors.New("nothing was changed: the store did not open a session in time; 'failaware kv status' says what it waits for")}
+		text := "nothing was changed: the store did not open a session in time"
+		if _, why, said := strings.Cut(err.Error(), "; "); said { // it begins with the outcome, which is that of the session
+			text += ": " + why
+		}
+		return &cli.ExitError{Code: exitUnavailable, Err: errors.New(text + "; 'failaware kv status' says what it waits for")}
 	}
 	return e
 }

@@ -177,4 +177,6 @@ func TestNothingWasChangedWithoutASession(t *testing.T) {
 	e, ok := errors.AsType[*cli.ExitError](err)
 	require.True(t, ok)
 	require.Equal(t, exitUnavailable, e.Code)
+	err = unopened(&api.StatusError{Code: http.StatusGatewayTimeout, Text: "the outcome is unknown: the wait ended; the view of nodes {1} holds no quorum"})
+	require.EqualError(t, err, "nothing was changed: the store did not open a session in time: the view of nodes {1} holds no quorum; 'failaware kv status' says what it waits for")
 }

@@ -36,6 +36,10 @@ func TestWhyAPeerIsNotAlive(t *testing.T) {
 	}
 	silent := failaware.PeerStatus{Delay: event.UnknownDelay, LastFast: -1}
 	require.Contains(t, whySilent(&silent, &s), "it is silent")
+
+	silent.ID, silent.Addr = 2, netip.MustParseAddrPort("192.0.2.7:7001")
+	s.Peers = []failaware.PeerStatus{silent, {ID: 3, Addr: silent.Addr, Alive: true}}
+	require.Equal(t, "node 3 answers at its address, 192.0.2.7:7001", whySilent(&silent, &s))
 }
 
 func TestADeafPeerIsNotCalledSilent(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -136,4 +138,14 @@ func TestWhichLeaderIsFound(t *testing.T) {
 	code, text = find(ctx, true)
 	require.NotEqual(t, http.StatusOK, code)
 	require.Contains(t, text, "global")
+}
+
+// A peer whose address another node has is not merely silent.
+func TestAnotherNodeAtTheAddressOfAPeerIsNamed(t *testing.T) {
+	at := netip.MustParseAddrPort("192.0.2.7:7001")
+	s := failaware.Status{Peers: []failaware.PeerStatus{{ID: 2, Addr: at, Delay: event.UnknownDelay, LastFast: -1}, {ID: 3, Addr: at, Alive: true},
+		{ID: 4, Delay: event.UnknownDelay, LastFast: -1}}}
+	require.Equal(t, "node 2: not heard in time yet; node 3 answers at its address, 192.0.2.7:7001", peerText(&s, 2))
+	require.NotContains(t, peerText(&s, 3), "its address")
+	require.NotContains(t, peerText(&s, 4), "its address")
 }

@@ -120,7 +120,21 @@ func peerText(s *failaware.Status, id failaware.NodeID) string {
 		return fmt.Sprintf("node %v: this node has never heard of it", id)
 	}
 	p := &s.Peers[i]
-	return p.String() + lackedKey(s, p)
+	text := p.String() + lackedKey(s, p)
+	if other := AtItsAddress(s, p); other != "" {
+		text += "; " + other
+	}
+	return text
+}
+
+// AtItsAddress says which other node answers at the address of a peer that does not, if any.
+func AtItsAddress(s *failaware.Status, p *failaware.PeerStatus) string {
+	for i := range s.Peers {
+		if o := &s.Peers[i]; !p.Alive && o.Alive && o.ID != p.ID && p.Addr.IsValid() && o.Addr == p.Addr {
+			return fmt.Sprintf("node %v answers at its address, %v", o.ID, o.Addr)
+		}
+	}
+	return ""
 }
 
 // Refusal says why packets of a peer do not count, or is "".
