@@ -186,7 +186,8 @@ func (values source) explain(line string) string {
 		return e
 	})
 	if list := values[settings[i].key]; len(list) > 0 && strings.Contains(rest, longestDuration) {
-		rest = strings.NewReplacer("-"+longestDuration, list[len(list)-1].text, longestDuration, list[len(list)-1].text).Replace(rest)
+		text := strings.TrimPrefix(list[len(list)-1].text, "-")
+		rest = strings.ReplaceAll(rest, longestDuration, text)
 	}
 	return fmt.Sprintf("%s: %s%s", origin(settings[i], values, what), value, fieldsToFlags(rest))
 }

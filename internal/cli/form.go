@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,17 +16,23 @@ var ErrLongDuration = fmt.Errorf("it is more than %v, the longest duration", tim
 
 var errNoDuration = errors.New("it is not a duration with a unit, as in 80ms")
 
-// durations matches what [time.ParseDuration] takes, however long.
-var durations = regexp.MustCompile(`^[-+]?((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$`)
-
 // ParseDuration is [time.ParseDuration] with errors for people. With [ErrLongDuration] it
 // returns the longest duration, or its opposite.
 func ParseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
-	switch {
-	case err == nil:
+	if err == nil {
 		return d, nil
-	case !durations.MatchString(text):
+	}
+	positive := strings.TrimPrefix(strings.TrimPrefix(text, "-"), "+")
+	short := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return '0'
+		}
+		return r
+	}, positive)
+	_, err = time.ParseDuration("0s" + short) // 0 alone would need no unit
+	switch {
+	case err != nil || positive == "":
 		return 0, errNoDuration
 	case text[0] == '-':
 		return -math.MaxInt64, ErrLongDuration
@@ -40,12 +45,11 @@ func ParseDuration(text string) (time.Duration, error) {
 func sayForm(err *pflag.InvalidValueError) error {
 	kind, cause := err.GetFlag().Value.Type(), err.Unwrap()
 	form := ""
-	_, number := errors.AsType[*strconv.NumError](cause)
 	switch {
 	case kind == "duration" && strings.HasPrefix(cause.Error(), "time: "):
 		_, wrong := ParseDuration(err.GetValue())
 		form = wrong.Error()
-	case !number:
+	case !strings.HasPrefix(cause.Error(), "strconv."):
 		return err
 	case errors.Is(cause, strconv.ErrRange):
 		form = "it is too far from 0"

@@ -96,7 +96,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 // suggestFlag adds to the error of an unknown flag what may have been meant, and to that of
 // a wrong value the form that it should have.
 func suggestFlag(cmd *cobra.Command, err error) error {
-	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+	if invalid, ok := err.(*pflag.InvalidValueError); ok {
 		return sayForm(invalid)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
