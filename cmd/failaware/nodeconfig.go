@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -193,7 +192,7 @@ func (values source) explain(line string) string {
 }
 
 // longestDuration is the text of the duration that longer ones become: errors have what the user wrote.
-var longestDuration = time.Duration(math.MaxInt64).String()
+const longestDuration = "2562047h47m16.854775807s"
 
 // element matches the name that errors have for a value of a list.
 var element = regexp.MustCompile(`\w+\[\d+\]`)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -12,7 +11,7 @@ import (
 )
 
 // ErrLongDuration says that a text is a duration, and one that no program can count.
-var ErrLongDuration = fmt.Errorf("it is more than %v, the longest duration", time.Duration(math.MaxInt64))
+var ErrLongDuration = errors.New("it is more than 2562047h47m16.854775807s, the longest duration")
 
 var errNoDuration = errors.New("it is not a duration with a unit, as in 80ms")
 
