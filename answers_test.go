@@ -11,6 +11,7 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/loop"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -87,6 +88,19 @@ func TestGlobalAnswersAreOfTheGlobalLease(t *testing.T) {
 		require.True(t, leaderFrom(load, func() hwclock.Reading { return hwclock.Reading{Now: now} }).Leads)
 	}
 }
+
+// edictsEndWithTheLease asks for the stamps of edicts and timestamps just before the end of the
+// global lease, and at it. The local lease outlasts it.
+func edictsEndWithTheLease(t testing.TB) {
+	s := leading(100, 0)
+	s.Global, s.GlobalUntil, s.Stamps = true, 80, &leader.QuorumStamp{Epoch: 1}
+	require.Equal(t, s.Stamps, stampsAt(s, 79))
+	require.Nil(t, stampsAt(s, 80))
+	s.Global = false
+	require.Nil(t, stampsAt(s, 79), "the lead was given up")
+}
+
+func TestEdictsEndWithTheLease(t *testing.T) { edictsEndWithTheLease(t) }
 
 // Boot and Since name one uninterrupted lead, in answers and in holds.
 func TestAnswersNameTheLead(t *testing.T) {

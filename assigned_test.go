@@ -86,23 +86,30 @@ func TestNodesChooseIds(t *testing.T) {
 	})
 }
 
-// A node that leaves for good gives its id back: the next one at its place draws another.
-func TestANodeThatLeavesForGoodForgetsItsId(t *testing.T) {
+// afterLeaving returns the id of a node, and the one that the next node draws at its place after
+// the first has left for good. Each draws the same number.
+func afterLeaving(t *testing.T) (first, next failaware.NodeID) {
 	synctest.Test(t, func(t *testing.T) {
-		drawn := uint64(0)
-		failaware.DrawIDs(t, func() uint64 { drawn++; return drawn * 7919 })
+		failaware.DrawIDs(t, func() uint64 { return 7919 })
 		c := newChoosing(t, 1)
-		first, err := c.start(0)
+		n, err := c.start(0)
 		require.NoError(t, err)
-		require.NoError(t, first.Leave(t.Context()))
+		require.NoError(t, n.Leave(t.Context()))
 		same, err := c.start(0)
 		require.NoError(t, err)
-		require.Equal(t, first.ID(), same.ID())
+		require.Equal(t, n.ID(), same.ID())
 		require.NoError(t, same.LeaveForGood(t.Context()))
 		other, err := c.start(0)
 		require.NoError(t, err)
-		require.NotEqual(t, first.ID(), other.ID())
+		first, next = n.ID(), other.ID()
 	})
+	return first, next
+}
+
+// A node that leaves for good gives its id back: the next one at its place draws another.
+func TestANodeThatLeavesForGoodForgetsItsId(t *testing.T) {
+	first, next := afterLeaving(t)
+	require.NotEqual(t, first, next)
 }
 
 // Many nodes choose at once and one after the other, on a network that loses packets. Two

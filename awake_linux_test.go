@@ -44,6 +44,20 @@ func openHere(t *testing.T, path string) (count int) {
 	return count
 }
 
+// What does not end well at the end of a node is why it ended.
+func TestReleaseFailures(t *testing.T) {
+	path := awakeDevice(t)
+	var held *awake.Request
+	holdAwake = func() (r *awake.Request, err error) {
+		held, err = awake.HoldFile(path)
+		return held, err
+	}
+	n := startNode(t, Config{ID: 1, Awake: true})
+	require.NoError(t, held.Close())
+	require.NoError(t, n.Close())
+	require.ErrorIs(t, n.Err(), fs.ErrClosed)
+}
+
 func TestProcessorsAreKeptAwakeWhileANodeRuns(t *testing.T) {
 	path := awakeDevice(t)
 	asleep := startNode(t, Config{ID: 1})

@@ -85,7 +85,11 @@ func TestGlobalLeader(t *testing.T) {
 	checkTimestamps(t, l, other)
 	checkVerification(t, l, other)
 
-	require.Error(t, l.HandOver(t.Context(), l.ID()))
+	for _, n := range []*Node{l, other} {
+		itself := n.HandOver(t.Context(), n.ID())
+		require.ErrorIs(t, itself, ErrSuccessor)
+		require.ErrorContains(t, itself, "cannot hand over")
+	}
 	require.ErrorIs(t, other.HandOver(t.Context(), l.ID()), ErrNotLeader)
 	require.ErrorContains(t, l.HandOver(t.Context(), 9), "node 9 is not known")
 	require.NoError(t, l.HandOver(t.Context(), other.ID()))

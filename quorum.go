@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/timed"
 )
 
 // EpochAnswer is a node's knowledge of the quorum system in use.
@@ -203,12 +204,21 @@ func (n *Node) Timestamp() (leader.Timestamp, error) {
 	defer n.stamping.Unlock()
 	made := n.stamped + 1
 	s, now, ok := current(n.loop.Snapshot, n.clock.Read)
-	if !ok || !s.Global || now >= s.GlobalUntil || s.Stamps == nil {
+	stamps := stampsAt(s, now)
+	if !ok || stamps == nil {
 		if isClosed(n.done) {
 			return leader.Timestamp{}, ErrClosed
 		}
 		return leader.Timestamp{}, n.refuse(true)
 	}
 	n.stamped = made
-	return leader.Timestamp{Quorum: s.Stamps, Counter: made}, nil
+	return leader.Timestamp{Quorum: stamps, Counter: made}, nil
+}
+
+// stampsAt returns the stamps of the global lease if it lasts at now, or else nil.
+func stampsAt(s *loop.Snapshot, now timed.Instant) *leader.QuorumStamp {
+	if !s.Global || now >= s.GlobalUntil {
+		return nil
+	}
+	return s.Stamps
 }

@@ -62,6 +62,23 @@ func readersOutlastTheLoop(t testing.TB) {
 
 func TestReadersOutlastTheLoop(t *testing.T) { readersOutlastTheLoop(t) }
 
+// edictsAreTheirCallers changes an edict. What the node knows of its lease stays as it is.
+func edictsAreTheirCallers(t testing.TB) {
+	n, _ := leadsAlone(t, Config{})
+	for {
+		s := n.loop.Snapshot()
+		e, err := n.Edict([]byte("an order"))
+		if err != nil || n.loop.Snapshot() != s {
+			continue // a busy machine, or another round
+		}
+		e.Stamps[0].Counter++
+		require.NotEqual(t, e.Stamps[0].Counter, s.Stamps.Stamps[0].Counter)
+		return
+	}
+}
+
+func TestEdictsAreTheirCallers(t *testing.T) { edictsAreTheirCallers(t) }
+
 // distrustIsHeardByAll takes away the trust in the clock of a node that leads, while its loop
 // stands. Nothing that the node says of itself counts any more, whoever asks, and no promise.
 func distrustIsHeardByAll(t testing.TB) {

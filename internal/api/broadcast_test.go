@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -71,6 +72,15 @@ func TestBroadcastAndDeliveries(t *testing.T) {
 	_, err = c.Broadcast(ctx, []byte(strings.Repeat("x", 1001)), nil)
 	require.Equal(t, http.StatusRequestEntityTooLarge, err.(*StatusError).Code)
 }
+
+// absentIsNoEnd asks for the deliveries so far where no node is: nobody has said that there are none.
+func absentIsNoEnd(t testing.TB) {
+	absent := NewClient(Address{Socket: filepath.Join(t.TempDir(), "none")}, "")
+	_, unreachable := errors.AsType[*UnreachableError](absent.Deliveries(t.Context(), &Resume{}, false, nil, nil))
+	require.True(t, unreachable)
+}
+
+func TestAnAbsentNodeIsNoEndOfItsDeliveries(t *testing.T) { absentIsNoEnd(t) }
 
 func TestBroadcastThatIsOffSaysSo(t *testing.T) {
 	n := startNode(t, failaware.Config{ID: 1})

@@ -3,13 +3,16 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/sim/memory"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -69,4 +72,33 @@ func TestGlobalAnswers(t *testing.T) {
 		return err == nil
 	})
 	leader()
+}
+
+// patience is how long the command line waits for an answer.
+const patience = 5 * time.Second
+
+// searched returns how long a node takes to answer that hears nothing of the others.
+func searched(t *testing.T, path string) (took time.Duration) {
+	q, err := quorum.Majority(timed.SetOf(1, 2, 3))
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(),
+			Listen: "127.0.0.1:9001", Peers: []failaware.Peer{{ID: 2, Addr: "127.0.0.1:9002"}}, Quorum: q})
+		require.NoError(t, err)
+		defer n.Close()
+		s := NewServer(n)
+		defer s.Close()
+		begun, w := time.Now(), httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		took = time.Since(begun)
+		require.Equal(t, http.StatusGatewayTimeout, w.Code)
+	})
+	return took
+}
+
+// A node that hears nothing answers before its clients give up, so that they learn why.
+func TestSearchesEndBeforeClientsGiveUp(t *testing.T) {
+	for _, path := range []string{"/v1/verify?node=2", "/v1/leader/find?global=true"} {
+		require.Less(t, searched(t, path), patience, path)
+	}
 }

@@ -40,6 +40,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SocketOfTheSuccessor": successorsKeepTheirSocket,
 		"KvStaleUnsaid":        staleIsSaidFirst,
 		"TokenShort":           tokensAreLong,
+		"GoneIsTheEnd":         absentIsNoEnd,
+		"RenewedIsAnother":     renewedIsTheSame,
 	})
 }
 
@@ -56,4 +58,10 @@ func TestAConditionIsNoticedThatIsLost(t *testing.T) {
 	defer mutant.Set(mutant.None)
 	_, c := serveStore(t)
 	ask[KVWrite](t, c, 200, "POST", "cas", "", "key", "a", "version", "")
+}
+
+func TestALongSearchIsNoticed(t *testing.T) {
+	mutant.Set("SearchOutlastsClients")
+	defer mutant.Set(mutant.None)
+	require.GreaterOrEqual(t, searched(t, "/v1/leader/find?global=true"), patience)
 }

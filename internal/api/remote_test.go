@@ -3,8 +3,10 @@ package api
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -184,6 +186,24 @@ func TestOneCertificateHasSomeConnections(t *testing.T) {
 	require.Equal(t, http.StatusOK, hold(x.config("second"), ""))
 	require.Equal(t, http.StatusOK, hold(x.config(""), testToken))
 }
+
+// renewedIsTheSame compares the names by which limits count: a renewed certificate is that of the
+// same client, and another authority may give its name to somebody else.
+func renewedIsTheSame(t testing.TB) {
+	r := &Remote{ClientCA: "users.pem"}
+	name := func(issuer, subject string, serial int64) string {
+		leaf := &x509.Certificate{RawIssuer: []byte(issuer), RawSubject: []byte(subject), SerialNumber: big.NewInt(serial)}
+		name, ok := r.client(&http.Request{TLS: &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}}})
+		require.True(t, ok)
+		return name
+	}
+	client := name("users", "client", 1)
+	require.Equal(t, client, name("users", "client", 2))
+	require.NotEqual(t, client, name("users", "second", 1))
+	require.NotEqual(t, client, name("others", "client", 1))
+}
+
+func TestARenewedCertificateIsOfTheSameClient(t *testing.T) { renewedIsTheSame(t) }
 
 func TestCertificatesAreReadAgain(t *testing.T) {
 	x := serveRemote(t, true, "")

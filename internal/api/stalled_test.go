@@ -27,6 +27,9 @@ func TestAStalledLoopKnowsNothingOfPeers(t *testing.T) {
 	for n.Status().Age >= 0 { // until it publishes the next time
 	}
 	require.Equal(t, "node 2: not known: the loop of the node does not answer: it waits for a disk or a processor", peerState(n, 2))
+	cfg, status := n.Config(), n.Status()
+	require.Equal(t, int64(-1), membersAnswer(n).AgeNS)
+	require.Equal(t, int64(-1), StatusOf(&status, &cfg, "").AgeNS)
 	_, err = keysAnswer(n)
 	require.ErrorIs(t, err, errStalled)
 	a, err := Explain(n, why.NewRecord(n.Config().Timing, n.Bounds()), "leader", "")
