@@ -122,3 +122,11 @@ func TestMoreConflictsThanAPage(t *testing.T) {
 	require.Contains(t, out, "colour")
 	require.Contains(t, stderr, "failaware: there are more: resolve some of these, or name a PREFIX\n")
 }
+
+// The deviation of a conflict's time is rounded up: a bound that is shown as less is none.
+func TestDeviationsOfConflictsAreRoundedUp(t *testing.T) {
+	deviation := int64(123_456_001)
+	var text strings.Builder
+	require.NoError(t, conflictsText(&text, &api.KVConflicts{Conflicts: []api.KVConflict{{Key: "k", DeviationNS: &deviation}}}))
+	require.Contains(t, text.String(), "±123.5ms")
+}
