@@ -112,3 +112,12 @@ func TestHoldsOfRealNodes(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, http.StatusServiceUnavailable, refused.Code)
 }
+
+// A hold counts until its end, and only while the machine has not slept: how a clock went
+// meanwhile is not known.
+func TestHoldsEndWithTheEra(t *testing.T) {
+	h := &Held{Until: 100, era: 3}
+	require.Equal(t, time.Duration(1), h.LeftAt(hwclock.Reading{Now: 99, Era: 3}))
+	require.Zero(t, h.LeftAt(hwclock.Reading{Now: 101, Era: 3}))
+	require.Zero(t, h.LeftAt(hwclock.Reading{Now: 99, Era: 4}))
+}
