@@ -223,6 +223,25 @@ func TestAFileInPlaceOfAnother(t *testing.T) {
 	})
 }
 
+// A file that an editor writes in place is read again, even if its size is the same.
+func TestAFileIsEditedInPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "nodes")
+		w := newWorld(t, "file:"+path)
+		w.alive = timed.SetOf(2)
+		for i, want := range []string{"192.0.2.1:7001", "192.0.2.2:7002"} {
+			require.NoError(t, os.WriteFile(path, []byte(want), 0o600))
+			require.NoError(t, os.Chtimes(path, time.Unix(int64(i), 0), time.Unix(int64(i), 0)))
+			if i == 0 {
+				w.run(t)
+			}
+			time.Sleep(lookEvery)
+			synctest.Wait()
+			require.Equal(t, "["+want+"]", w.addrs())
+		}
+	})
+}
+
 // A device or a pipe is not read: it may have no end.
 func TestADeviceIsNoFile(t *testing.T) {
 	w := newWorld(t, "file:"+os.DevNull)
