@@ -2,6 +2,8 @@ package failaware
 
 import (
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -232,6 +234,23 @@ func (c Config) WithDefaults() Config {
 		c.Broadcast = c.Broadcast.withDefaults(c.MaxPacket)
 	}
 	return c
+}
+
+// clone returns a copy that shares no map, no slice and no setting with c that a caller can
+// change.
+func (c Config) clone() Config {
+	c.Tags = maps.Clone(c.Tags)
+	c.Peers, c.Join, c.References = slices.Clone(c.Peers), slices.Clone(c.Join), slices.Clone(c.References)
+	c.Broadcast, c.NTP, c.ClockBound = copyOf(c.Broadcast), copyOf(c.NTP), copyOf(c.ClockBound)
+	return c
+}
+
+func copyOf[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
 }
 
 func (c ClockConfig) withDefaults() ClockConfig {

@@ -31,5 +31,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DeliveryIsCertain":     deliveriesSayAll,
 		"OutcomeIsRegular":      deliveriesSayAll,
 		"OneOutcomeLost":        deliveriesSayAll,
+		"ConfigShared":          configurationsAreCopies,
+		"ConfigLent":            configurationsAreCopies,
 	})
 }

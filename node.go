@@ -147,8 +147,8 @@ func (n *Node) Addr() netip.AddrPort { return n.conn.LocalAddr() }
 func (n *Node) Bounds() Bounds { return n.bounds }
 
 // Config returns the node's configuration, with defaults filled in. The list of
-// peers is the one that the node started with.
-func (n *Node) Config() Config { return n.cfg }
+// peers is the one that the node started with. The caller may change the result.
+func (n *Node) Config() Config { return n.cfg.clone() }
 
 // machineClock is the hardware clock of all nodes of the process that have no
 // transport of their own.
@@ -197,7 +197,7 @@ func start(ctx context.Context, cfg Config, a *statedir.Assigned, claims *loop.C
 	if err != nil {
 		return nil, err
 	}
-	cfg = cfg.WithDefaults()
+	cfg = cfg.WithDefaults().clone()
 	if cfg.Transport != nil && cfg.Peers == nil && len(cfg.Join) == 0 {
 		cfg.Peers = cfg.earlierNodes()
 	}
