@@ -31,6 +31,8 @@ func configurationsAreCopies(t testing.TB) {
 	got := n.Config()
 	change(&got)
 	kept()
+	n.TagsOf(1)["zone"] = "b"
+	kept()
 	_, err := n.Broadcast(t.Context(), []byte("two"), BroadcastOptions{})
 	require.NoError(t, err)
 }

@@ -1,0 +1,104 @@
+package failaware
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/leader/edict"
+)
+
+// What a node has delivered before it stopped is there afterwards, and then the end is.
+func TestDeliveriesOutlastTheNode(t *testing.T) { deliveriesOutlastTheNode(t) }
+
+func deliveriesOutlastTheNode(t testing.TB) {
+	n := startNode(t, Config{ID: 1, Broadcast: &BroadcastConfig{}})
+	ctx := bounded(t)
+	for _, text := range []string{"a", "b", "c"} {
+		_, err := n.BroadcastAndWait(ctx, []byte(text), BroadcastOptions{})
+		require.NoError(t, err)
+	}
+	require.NoError(t, n.Close())
+	var got string
+	var end error
+	for end == nil {
+		var into [2]Delivery
+		var k int
+		k, end = n.Receive(ctx, into[:])
+		for _, d := range into[:k] {
+			got += string(d.Payload)
+		}
+	}
+	require.Equal(t, "abc", got)
+	require.ErrorIs(t, end, ErrClosed)
+}
+
+// Each loop over the same events begins where the first did.
+func TestEventsAreIteratedAgain(t *testing.T) { eventsAgain(t) }
+
+func eventsAgain(t testing.TB) {
+	n := startNode(t, Config{ID: 1})
+	waitElected(t, n)
+	events := n.EventsSince(bounded(t), 0)
+	for range 2 {
+		for e := range events {
+			require.Equal(t, uint64(1), e.Head().Sequence)
+			break
+		}
+	}
+}
+
+// Who changes an edict changes no other one.
+func TestEdictsAreCopies(t *testing.T) { edictsAreCopies(t) }
+
+func edictsAreCopies(t testing.TB) {
+	n, _ := leadsAlone(t, Config{})
+	var a, b edict.Edict
+	eventually(t, "two edicts of one lease", func() bool {
+		var failed [2]error
+		a, failed[0] = n.Edict(nil)
+		b, failed[1] = n.Edict(nil)
+		return errors.Join(failed[:]...) == nil && slices.Equal(a.Stamps, b.Stamps)
+	})
+	a.Stamps[0].Counter++
+	require.NotEqual(t, a.Stamps[0], b.Stamps[0])
+}
+
+// A call whose context is done ends with its cause, also if there is an answer.
+func TestADoneContextGetsNoAnswer(t *testing.T) { doneContexts(t) }
+
+func doneContexts(t testing.TB) {
+	n := startNode(t, Config{ID: 1, Broadcast: &BroadcastConfig{}})
+	_, err := n.BroadcastAndWait(bounded(t), nil, BroadcastOptions{})
+	require.NoError(t, err)
+	over := errors.New("over")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(over)
+	_, err = n.WaitLeader(ctx)
+	require.ErrorIs(t, err, over)
+	_, err = n.Broadcast(ctx, nil, BroadcastOptions{})
+	require.ErrorIs(t, err, over)
+	_, err = n.Receive(ctx, make([]Delivery, 1))
+	require.ErrorIs(t, err, over)
+}
+
+// A node that does not start leaves its address and its state directory to the next one.
+func TestANodeThatDoesNotStartKeepsNothing(t *testing.T) { keepsNothing(t) }
+
+func keepsNothing(t testing.TB) {
+	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	free, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	cfg := Config{ID: 1, Listen: free.LocalAddr().String(), StateDir: t.TempDir(), NTP: &NTPConfig{Listen: taken.LocalAddr().String()}}
+	require.NoError(t, free.Close())
+	_, err = Start(t.Context(), cfg)
+	require.ErrorIs(t, err, ErrServeTime)
+	cfg.NTP = nil
+	require.Equal(t, cfg.Listen, startNode(t, cfg).Addr().String())
+}
