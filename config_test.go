@@ -97,6 +97,7 @@ func TestWarnings(t *testing.T) {
 		{Config{ID: 1, Timing: coarser, Clock: ClockConfig{MaxSlew: 500_002}}, ""},
 		{open("192.0.2.1:1", "192.0.2.1:1"), ""},
 		{open(":1", "192.0.2.1:1"), ""},
+		{open("0.0.0.0:1", "192.0.2.1:1"), ""},
 		{open("192.0.2.1:0", "192.0.2.1:1"), ""},
 		{open("192.0.2.1:1", "me.example.org:1"), ""},
 		{open("192.0.2.1:1", "192.0.2.3:1"), "Peers[1]: this node, 1, is listed at 192.0.2.3:1 and listens at 192.0.2.1:1"},

@@ -29,6 +29,7 @@ func TestAPanicInALoopOverTheDeliveriesLosesNothing(t *testing.T) {
 			if d.Change != nil {
 				continue
 			}
+			require.Equal(t, byte(len(got)), d.Payload[0])
 			if got = append(got, d.Payload...); len(got)%7 == 3 {
 				panic("the application is broken")
 			}

@@ -40,5 +40,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SocketOutlivesTheStart":   keepsNothing,
 		"AnswerToTheDone":          doneContexts,
 		"LimitUnasked":             wrongSettings,
+		"ChangeBackAtOnce":         changeUnderWay,
+		"ProposalOfAnother":        changeUnderWay,
 	})
 }
