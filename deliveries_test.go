@@ -21,6 +21,7 @@ func TestAPanicInALoopOverTheDeliveriesLosesNothing(t *testing.T) {
 		_, err := n.BroadcastAndWait(ctx, []byte{byte(i)}, BroadcastOptions{Order: TotalOrder, Atomicity: WeakAtomicity})
 		require.NoError(t, err)
 	}
+	require.NoError(t, n.Close()) // who waits for a lost item gets an error
 	var got []byte
 	read := func() (panicked bool) {
 		defer func() { panicked = recover() != nil }()
