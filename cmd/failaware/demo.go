@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
 	"strings"
@@ -95,7 +94,7 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 
 // serve serves the page until ctx is done.
 func (f *demoFlags) serve(ctx context.Context, cmd *cobra.Command, world *demo.World) error {
-	l, err := net.Listen("tcp", f.http)
+	l, err := api.ListenTCP(f.http)
 	if err != nil {
 		return cli.Wrong("--http: %w", err)
 	}

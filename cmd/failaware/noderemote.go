@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"net"
-	"syscall"
 
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
@@ -53,11 +51,8 @@ func (r *nodeRun) listenRemote() (net.Listener, error) {
 	if err := r.remote.Load(); err != nil {
 		return nil, cli.WrongUsage(r.cfg.values.fault("api_listen", "%w", err))
 	}
-	l, err := net.Listen("tcp", c.listen)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, cli.Wrong("--api-listen: the address %s is in use", c.listen)
-	case err != nil:
+	l, err := api.ListenTCP(c.listen)
+	if err != nil {
 		return nil, cli.Wrong("--api-listen: %w", err)
 	}
 	return l, nil

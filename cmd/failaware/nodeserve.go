@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"syscall"
 
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
@@ -60,7 +59,9 @@ func (r *nodeRun) listen() (net.Listener, error) {
 		return nil, nil
 	case r.cfg.tcpAPI():
 		if r.token, err = r.makeToken(); err == nil {
-			l, err = net.Listen("tcp", r.cfg.api)
+			if l, err = api.ListenTCP(r.cfg.api); err != nil {
+				err = fmt.Errorf("--api: %w", err)
+			}
 		}
 	default:
 		var addr api.Address
@@ -75,8 +76,6 @@ func (r *nodeRun) listen() (net.Listener, error) {
 	switch {
 	case errors.Is(err, api.ErrInUse):
 		return nil, cli.Wrong("%w; choose another one with --api", err)
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, cli.Wrong("the API address %s is in use", r.cfg.api)
 	case err != nil:
 		return nil, cli.Wrong("%w", err)
 	}
@@ -107,10 +106,7 @@ func (r *nodeRun) listenHTTP() (net.Listener, error) {
 			return nil, cli.WrongUsage(err)
 		}
 	}
-	l, err := net.Listen("tcp", r.cfg.http)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, cli.Wrong("--http: the address %s is in use", r.cfg.http)
-	}
+	l, err := api.ListenTCP(r.cfg.http)
 	if err != nil {
 		return nil, cli.Wrong("--http: %w", err)
 	}

@@ -184,9 +184,21 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 		return c.unreachable(ctx, true, err)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("the server at %s is not a node of failaware: %w", c.addr, err)
+		return foreign(c.addr, err)
 	}
 	return nil
+}
+
+// foreign returns the error of an answer that no node of this build gives; err is that of
+// its decoding.
+func foreign(addr Address, err error) error {
+	what := "its answer is not JSON"
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		what = fmt.Sprintf("its answer has a JSON %s at %q", wrong.Value, wrong.Field)
+	} else if ok {
+		what = "its answer is a JSON " + wrong.Value
+	}
+	return fmt.Errorf("the server at %s is not a node of failaware: %s", addr, what)
 }
 
 // send sends a request, and returns a successful answer.
@@ -271,7 +283,7 @@ func stream[T any](ctx context.Context, c *Client, path string, r *Resume, start
 	return c.stream(ctx, path, r, started, func(data []byte) error {
 		var v T
 		if err := json.Unmarshal(data, &v); err != nil {
-			return fmt.Errorf("the server at %s is not a node of failaware: %w", c.addr, err)
+			return foreign(c.addr, err)
 		}
 		id, err := f(v)
 		if err == nil {

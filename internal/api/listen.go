@@ -41,6 +41,23 @@ func ListenUnix(path string) (net.Listener, error) {
 	return l, nil
 }
 
+// ListenTCP listens at a TCP address. The error is for users, and names the address.
+func ListenTCP(addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("the address %s is in use", addr)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("%s is no address of this machine", addr)
+	}
+	if wrong, ok := errors.AsType[*net.AddrError](err); ok {
+		return nil, fmt.Errorf("%q is not HOST:PORT: %s", addr, wrong.Err)
+	}
+	return nil, fmt.Errorf("cannot listen at %s: %w", addr, plain(err))
+}
+
 // lockPatience is how long to wait for another node that starts at the same socket.
 const lockPatience = 2 * time.Second
 

@@ -368,6 +368,23 @@ func TestASlowNodeIsThere(t *testing.T) {
 	require.ErrorAs(t, err, &gone)
 }
 
+func TestAnswersOfAnotherServerAreNamed(t *testing.T) {
+	addr := Address{URL: "http://192.0.2.1:80"}
+	for answer, text := range map[string]string{
+		"<html>":         "its answer is not JSON",
+		"":               "its answer is not JSON",
+		`"hello"`:        "its answer is a JSON string",
+		`{"id": "x"}`:    `its answer has a JSON string at "id"`,
+		`{"id": [1, 2]}`: `its answer has a JSON array at "id"`,
+	} {
+		v := struct {
+			ID int `json:"id"`
+		}{}
+		err := foreign(addr, json.Unmarshal([]byte(answer), &v))
+		require.EqualError(t, err, "the server at http://192.0.2.1:80 is not a node of failaware: "+text)
+	}
+}
+
 func TestAnotherServerAnswers(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path == "/bad" {
@@ -379,7 +396,8 @@ func TestAnotherServerAnswers(t *testing.T) {
 	addr, err := ParseAddress(other.URL)
 	require.NoError(t, err)
 	c := NewClient(addr, "")
-	require.ErrorContains(t, c.Get(t.Context(), "/v1/leader", &Leader{}), "is not a node of failaware")
+	require.EqualError(t, c.Get(t.Context(), "/v1/leader", &Leader{}),
+		"the server at "+other.URL+" is not a node of failaware: its answer is not JSON")
 	require.ErrorContains(t, c.Get(t.Context(), "/bad", &Leader{}), "502")
 	require.ErrorContains(t, c.Events(t.Context(), &Resume{}, nil, nil), "has no events")
 }
