@@ -83,6 +83,16 @@ type Conn struct {
 	closed  atomic.Bool
 }
 
+// listenError says all that its cause does, in words for users.
+type listenError struct {
+	text  string
+	cause error
+}
+
+func (e *listenError) Error() string { return e.text }
+
+func (e *listenError) Unwrap() error { return e.cause }
+
 // Listen opens a socket at a local address, as in "192.0.2.7:7000",
 // "[2001:db8::7]:7000", or ":7000" for all addresses of this machine, both IPv4 and
 // IPv6. With port 0 the system chooses the port. The error names the address. If the
@@ -108,9 +118,9 @@ func Listen(addr string, clock *hwclock.Clock, opts Options) (*Conn, error) {
 	sock, local, err := open(resolved, clock, opts, count)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("udp: another socket already listens at %s: %w", resolved, err)
+		return nil, &listenError{fmt.Sprintf("udp: another socket already listens at %s", resolved), err}
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fmt.Errorf("udp: cannot listen at %s, which is no address of this machine: %w", resolved, err)
+		return nil, &listenError{fmt.Sprintf("udp: cannot listen at %s, which is no address of this machine", resolved), err}
 	case err != nil:
 		return nil, fmt.Errorf("udp: cannot listen at %s: %w", resolved, err)
 	}
