@@ -77,7 +77,7 @@ func (n *Node) requireState(ctx context.Context, epoch uint64, next quorum.Syste
 // state in the next epoch. Only then may members of the former system be stopped.
 //
 // The error is [ErrStaticQuorum]; [ErrStateNotReady]; [ErrNotLeader], also when the lead
-// has ended before anything was proposed; [ErrSuperseded], if the next epoch has another
+// has ended before this node knew of a proposal, which others may have noted; [ErrSuperseded], if the next epoch has another
 // quorum system; [epoch.ErrUnderWay] or [epoch.ErrSystem]; [ErrClosed]; the cause of
 // ctx; or says that packets are too small for the change. It is safe for concurrent use.
 func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
@@ -131,7 +131,8 @@ func (n *Node) changed(ctx context.Context, before uint64, next quorum.System) (
 		}
 		return err == nil, err
 	case now.Phase == epoch.Idle && !n.LeadsGlobally():
-		return false, fmt.Errorf("%w: the lead has ended, and nothing was proposed", n.refuse(true))
+		// The proposal may be on its way to the disk, and to others.
+		return false, fmt.Errorf("%w: the lead has ended, and the change may still come about", n.refuse(true))
 	case now.Next != "" && now.Next != next.String():
 		return false, fmt.Errorf("%w: %s is proposed", ErrSuperseded, now.Next)
 	}
