@@ -77,9 +77,10 @@ func (n *Node) requireState(ctx context.Context, epoch uint64, next quorum.Syste
 // state in the next epoch. Only then may members of the former system be stopped.
 //
 // The error is [ErrStaticQuorum]; [ErrStateNotReady]; [ErrNotLeader], also when the lead
-// has ended before this node knew of a proposal, which others may have noted; [ErrSuperseded], if the next epoch has another
-// quorum system; [epoch.ErrUnderWay] or [epoch.ErrSystem]; [ErrClosed]; the cause of
-// ctx; or says that packets are too small for the change. It is safe for concurrent use.
+// has ended before this node knew of a proposal, which others may have noted;
+// [ErrSuperseded], if the next epoch has another quorum system; [epoch.ErrUnderWay] or
+// [epoch.ErrSystem]; [ErrClosed]; the cause of ctx; or says that packets are too small for
+// the change. It is safe for concurrent use.
 func (n *Node) ChangeQuorum(ctx context.Context, next quorum.System) error {
 	var former uint64 // the epoch before that of next
 	err := n.change(next, func(before EpochAnswer) error {
