@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"net"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware/leader/edict"
 )
 
 // What a node has delivered before it stopped is there afterwards, and then the end is.
@@ -50,22 +48,6 @@ func eventsAgain(t testing.TB) {
 			break
 		}
 	}
-}
-
-// Who changes an edict changes no other one.
-func TestEdictsAreCopies(t *testing.T) { edictsAreCopies(t) }
-
-func edictsAreCopies(t testing.TB) {
-	n, _ := leadsAlone(t, Config{})
-	var a, b edict.Edict
-	eventually(t, "two edicts of one lease", func() bool {
-		var failed [2]error
-		a, failed[0] = n.Edict(nil)
-		b, failed[1] = n.Edict(nil)
-		return errors.Join(failed[:]...) == nil && slices.Equal(a.Stamps, b.Stamps)
-	})
-	a.Stamps[0].Counter++
-	require.NotEqual(t, a.Stamps[0], b.Stamps[0])
 }
 
 // A call whose context is done ends with its cause, also if there is an answer.

@@ -36,7 +36,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"TagsLent":                 configurationsAreCopies,
 		"DeliveriesEndWithTheNode": deliveriesOutlastTheNode,
 		"EventsGoOn":               eventsAgain,
-		"EdictLent":                edictsAreCopies,
 		"SocketOutlivesTheStart":   keepsNothing,
 		"AnswerToTheDone":          doneContexts,
 		"LimitUnasked":             wrongSettings,
