@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
 )
 
 // What a node has delivered before it stopped is there afterwards, and then the end is.
