@@ -401,6 +401,8 @@ var survivors = map[string]string{
 	"ResignedOlder":         "no search was tried; the test is in package membership",
 	"ResignedUninstalled":   "no search was tried; the test is in package membership",
 	"CommitWithoutMember":   "packets are not damaged",
+	"OffsetOfDistrusted":    "all clocks keep ρ",
+	"AcksWhenDue":           "nodes do not broadcast",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are
