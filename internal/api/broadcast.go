@@ -55,7 +55,7 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 		return
 	}
-	if s.node.Config().Broadcast == nil {
+	if s.cfg.Broadcast == nil {
 		Fail(w, http.StatusNotImplemented, errNoBroadcast)
 		return
 	}
@@ -129,7 +129,7 @@ func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 	switch {
 	case err != nil:
 		Fail(w, http.StatusBadRequest, err)
-	case s.node.Config().Broadcast == nil:
+	case s.cfg.Broadcast == nil:
 		Fail(w, http.StatusNotImplemented, errNoBroadcast)
 	case s.store != nil && s.kept == nil:
 		Fail(w, http.StatusConflict, errUntraced)

@@ -55,6 +55,7 @@ type Server struct {
 	SetLevel func(level string)
 
 	node    *failaware.Node
+	cfg     failaware.Config // of the node
 	streams *Streams
 	last    atomic.Uint64 // the sequence number of the last event before the server started
 	kept    *deliveryLog  // nil unless the node has deliveries, or a store that shows its operations
@@ -78,7 +79,8 @@ func NewServer(n *failaware.Node) *Server { return NewServerWithStore(n, nil) }
 // NewServerWithStore returns a server for a node whose deliveries belong to a key-value
 // store, unless that is nil.
 func NewServerWithStore(n *failaware.Node, store Store) *Server {
-	s := &Server{node: n, store: store, causes: why.NewRecord(n.Config().Timing, n.Bounds())}
+	s := &Server{node: n, cfg: n.Config(), store: store}
+	s.causes = why.NewRecord(s.cfg.Timing, n.Bounds())
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.streams, s.watches = NewStreams(s.ctx), NewStreams(s.ctx)
 	s.watches.most = MaxWatchers
@@ -88,7 +90,7 @@ func NewServerWithStore(n *failaware.Node, store Store) *Server {
 		if operations := store.Operations(); operations != nil {
 			s.kept = operations.log
 		}
-	} else if b := n.Config().Broadcast; b != nil && !b.SendOnly {
+	} else if b := s.cfg.Broadcast; b != nil && !b.SendOnly {
 		s.kept = newDeliveryLog()
 		go s.kept.fill(s.ctx, n)
 	}
@@ -168,7 +170,7 @@ func (s *Server) Handler() http.Handler {
 				return
 			}
 			limit := maxBodyBytes
-			if b := s.node.Config().Broadcast; b != nil && r.path == broadcastPath {
+			if b := s.cfg.Broadcast; b != nil && r.path == broadcastPath {
 				limit = b.MaxPayload
 			}
 			if r.path == kvPutPath || r.path == kvCasPath {
@@ -306,8 +308,8 @@ func Fail(w http.ResponseWriter, code int, err error) {
 }
 
 func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
-	status, cfg := s.node.Status(), s.node.Config()
-	a := StatusOf(&status, &cfg, s.Version)
+	status := s.node.Status()
+	a := StatusOf(&status, &s.cfg, s.Version)
 	a.Global = globalOf(s.node.Epoch(), s.node.GlobalLeader())
 	Answer(w, http.StatusOK, a)
 }
@@ -322,8 +324,7 @@ func (s *Server) view(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) clock(w http.ResponseWriter, _ *http.Request) {
-	cfg := s.node.Config()
-	Answer(w, http.StatusOK, clockOf(s.node.Clock(), &cfg))
+	Answer(w, http.StatusOK, clockOf(s.node.Clock(), &s.cfg))
 }
 
 func (s *Server) members(w http.ResponseWriter, _ *http.Request) {
