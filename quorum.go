@@ -219,7 +219,7 @@ func (n *Node) Timestamp() (leader.Timestamp, error) {
 
 // stampsAt returns the stamps of the global lease if it lasts at now, or else nil.
 func stampsAt(s *loop.Snapshot, now timed.Instant) *leader.QuorumStamp {
-	if !s.Global || now >= s.GlobalUntil {
+	if !s.GlobalLead(now).Leads {
 		return nil
 	}
 	return s.Stamps
