@@ -49,7 +49,7 @@ type AttackKind struct {
 // Attack sends hostile packets to a node of a group with keys: to the leader, if the
 // attacker can. It is on the path between two nodes, reads their packets, and has no key.
 func Attack(ctx context.Context, opt AttackOptions) (*AttackResult, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	ctx, cancel := opt.bounded(ctx)
 	defer cancel()
 	opt.Keys = true
 	r := &AttackResult{Head: opt.head(AttackBench), Nodes: opt.Nodes, Rate: opt.Rate, Total: AttackKind{Name: "all"}}

@@ -71,7 +71,7 @@ func Broadcast(ctx context.Context, opt BroadcastOptions) (*BroadcastResult, err
 	if err := opt.complete(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	ctx, cancel := opt.bounded(ctx)
 	defer cancel()
 	r := &BroadcastResult{Head: opt.head(BroadcastKind), Order: opt.Order.String(), Packet: opt.Packet, Seconds: opt.For.Seconds()}
 	for _, n := range opt.Members {
@@ -87,8 +87,6 @@ func Broadcast(ctx context.Context, opt BroadcastOptions) (*BroadcastResult, err
 	r.aim()
 	return r, nil
 }
-
-var errLimit = errors.New("the time is up")
 
 // Check returns an error if the choices make no sense.
 func (o *BroadcastOptions) Check() error {

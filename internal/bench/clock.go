@@ -64,7 +64,7 @@ const joined = time.Second
 // with the truth: on one host, the leader's clock can be read at known instants of the
 // shared hardware clock.
 func Clock(ctx context.Context, opt ClockOptions) (*ClockResult, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	ctx, cancel := opt.bounded(ctx)
 	defer cancel()
 	r := &ClockResult{Head: opt.head(ClockKind), Nodes: opt.Nodes}
 	g, err := opt.startGroup(ctx, opt.Nodes, nil)

@@ -63,7 +63,7 @@ func (c *crashTimes) summary() Crashes {
 // Failover crashes nodes of a group, leader and follower in turn, and measures how the
 // others recover. The node is started again before the next crash.
 func Failover(ctx context.Context, opt FailoverOptions) (*FailoverResult, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	ctx, cancel := opt.bounded(ctx)
 	defer cancel()
 	r := &FailoverResult{Head: opt.head(FailoverKind), Nodes: opt.Nodes}
 	g, err := opt.startGroup(ctx, opt.Nodes, nil)

@@ -63,7 +63,7 @@ func (o *LatencyOptions) Check() error {
 // sender in total order, against the sockets alone in the same run. The loops of the nodes
 // note when they read and write packets.
 func Latency(ctx context.Context, opt LatencyOptions) (*LatencyResult, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	ctx, cancel := opt.bounded(ctx)
 	defer cancel()
 	r := &LatencyResult{Head: opt.head(LatencyKind), Nodes: opt.Nodes, Size: opt.Size, Awake: opt.Awake}
 	if err := keepAwakeIf(opt.Awake, func() error { return r.measure(ctx, &opt) }); err != nil {

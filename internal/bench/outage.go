@@ -68,7 +68,7 @@ type outage struct {
 // nodes. It measures the delay of the others, and compares the deliveries of all
 // applications.
 func Outage(ctx context.Context, opt OutageOptions) (*OutageResult, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	ctx, cancel := opt.bounded(ctx)
 	defer cancel()
 	bounds, err := opt.Timing.Validate()
 	if err != nil {

@@ -32,6 +32,13 @@ func (s *Setup) progress(format string, args ...any) {
 	}
 }
 
+var errLimit = errors.New("the time is up")
+
+// bounded returns a context that ends with the limit.
+func (s *Setup) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, s.Limit, errLimit)
+}
+
 // head returns the beginning of a result. It describes the machine before the benchmark
 // loads it.
 func (s *Setup) head(kind Kind) Head {

@@ -61,7 +61,7 @@ const splitWait = 15 * time.Second
 // Split cuts a group in two halves by filters at the sockets, in the kernel, and
 // heals it again.
 func Split(ctx context.Context, opt SplitOptions) (*SplitResult, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	ctx, cancel := opt.bounded(ctx)
 	defer cancel()
 	r := &SplitResult{Head: opt.head(SplitKind), Nodes: opt.Nodes, Halves: [2]int{opt.Nodes - opt.Nodes/2, opt.Nodes / 2}}
 	g, err := opt.startGroup(ctx, opt.Nodes, nil)

@@ -71,7 +71,7 @@ func (m *TransferMemory) more() float64 { return m.During - m.Before }
 // Transfer kills a member of a group with a large state, and measures what its return
 // costs the others: all of the state is sent to it. It needs Linux.
 func Transfer(ctx context.Context, opt TransferOptions) (*TransferResult, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, opt.Limit, errLimit)
+	ctx, cancel := opt.bounded(ctx)
 	defer cancel()
 	r := &TransferResult{Head: opt.head(TransferKind), Nodes: 4, Clients: opt.Clients, Every: opt.Every}
 	if opt.Cut {
