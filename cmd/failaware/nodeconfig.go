@@ -184,15 +184,13 @@ func (values source) explain(line string) string {
 		}
 		return e
 	})
-	if list := values[settings[i].key]; len(list) > 0 && strings.Contains(rest, longestDuration) {
+	if list := values[settings[i].key]; len(list) > 0 && strings.Contains(rest, cli.LongestDuration) {
+		// The error has what the user wrote.
 		text := strings.TrimPrefix(list[len(list)-1].text, "-")
-		rest = strings.ReplaceAll(rest, longestDuration, text)
+		rest = strings.ReplaceAll(rest, cli.LongestDuration, text)
 	}
 	return fmt.Sprintf("%s: %s%s", origin(settings[i], values, what), value, fieldsToFlags(rest))
 }
-
-// longestDuration is the text of the duration that longer ones become: errors have what the user wrote.
-const longestDuration = "2562047h47m16.854775807s"
 
 // element matches the name that errors have for a value of a list.
 var element = regexp.MustCompile(`\w+\[\d+\]`)

@@ -10,8 +10,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// LongestDuration is the text of the longest duration, which is what longer ones become.
+const LongestDuration = "2562047h47m16.854775807s"
+
 // ErrLongDuration says that a text is a duration, and one that no program can count.
-var ErrLongDuration = errors.New("it is more than 2562047h47m16.854775807s, the longest duration")
+var ErrLongDuration = errors.New("it is more than " + LongestDuration + ", the longest duration")
 
 var errNoDuration = errors.New("it is not a duration with a unit, as in 80ms")
 
