@@ -152,6 +152,7 @@ func peerName(p *failaware.PeerStatus) string {
 
 // whySilent returns the known reason why a peer is not alive.
 func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
+	other := api.AtItsAddress(s, p)
 	switch {
 	case p.Problem != "":
 		return p.Problem
@@ -163,8 +164,8 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 		return "its packets come, and do not count: " + inFlags(api.Refusal(s, p))
 	case p.Deaf:
 		return "it is heard, and does not say that it hears this node: perhaps no packets get through to " + p.Addr.String()
-	case api.AtItsAddress(s, p) != "":
-		return api.AtItsAddress(s, p)
+	case other != "":
+		return other
 	case p.LastFast >= 0:
 		return "its last packet in time came " + cli.Brief(p.LastFast) + " ago"
 	case p.Delay != event.UnknownDelay && !p.Fast:

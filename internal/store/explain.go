@@ -44,9 +44,9 @@ func (e *unavailable) Error() string { return e.text }
 
 func (e *unavailable) Unwrap() error { return e.err }
 
-// noQuorum says what the view of the node lacks.
-func (s *Store) noQuorum() string {
-	return fmt.Sprintf("the view of nodes %v holds no quorum of %v", s.node.View().View.Set, s.node.Epoch().System)
+// noQuorum says what a view lacks.
+func (s *Store) noQuorum(view *failaware.View) string {
+	return fmt.Sprintf("the view of nodes %v holds no quorum of %v", view.Set, s.node.Epoch().System)
 }
 
 // explain says why a node cannot answer.
@@ -57,6 +57,7 @@ func (s *Store) explain(err error) error {
 		}
 	}
 	refused, ok := errors.AsType[*replicate.NotAcceptingError](err)
+	view := s.node.View().View
 	switch {
 	case errors.Is(err, failaware.ErrOutcomeUnknown):
 		text := "the outcome is unknown, the command may be carried out or not: " + strings.TrimPrefix(err.Error(), "failaware: ")
@@ -65,7 +66,7 @@ func (s *Store) explain(err error) error {
 			text += "; " + why
 		}
 		if p.Situation == replicate.NoQuorum { // lost since the command was taken
-			text += "; " + s.noQuorum()
+			text += "; " + s.noQuorum(view)
 		}
 		return &unavailable{text, err}
 	case errors.Is(err, failaware.ErrClosed):
@@ -73,13 +74,12 @@ func (s *Store) explain(err error) error {
 	case !ok:
 		return err
 	}
-	view := s.node.View().View
 	text := "this node cannot answer: " + refused.Situation.String()
 	switch refused.Situation {
 	case replicate.NoView:
 		text = "this node is in no view yet"
 	case replicate.NoQuorum:
-		text = s.noQuorum()
+		text = s.noQuorum(view)
 	case replicate.Reporting:
 		text = fmt.Sprintf("not all nodes of %v have reported their state; all must run with --kv", view.Set)
 	case replicate.Mixed:
