@@ -286,6 +286,16 @@ func TestWatchersKnowAllChanges(t *testing.T) {
 	t.Log(met)
 }
 
+// noteKinds has a watch append the kinds of what it yields.
+func noteKinds(f *watch, kinds *[]string) {
+	f.yield = func(b []byte) bool {
+		_, kind, _ := strings.Cut(string(b), "\nevent: ")
+		kind, _, _ = strings.Cut(kind, "\n")
+		*kinds = append(*kinds, kind)
+		return true
+	}
+}
+
 // A client may resume with the number of a revision alone, which some node has told it, as
 // in the answer to a write. A state that will never have it is another one.
 func TestWatchAfterARevisionThatIsGone(t *testing.T) {
@@ -294,12 +304,7 @@ func TestWatchAfterARevisionThatIsGone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "500-00000000", start)
 	var kinds []string
-	f.yield = func(b []byte) bool {
-		_, kind, _ := strings.Cut(string(b), "\nevent: ")
-		kind, _, _ = strings.Cut(kind, "\n")
-		kinds = append(kinds, kind)
-		return true
-	}
+	noteKinds(f, &kinds)
 	require.True(t, f.update(t.Context()))
 	require.Equal(t, []string{"reset", "complete", "fresh"}, kinds)
 }
@@ -321,12 +326,7 @@ func staleIsSaidFirst(t testing.TB) {
 		f, _, err := newWatch(t.Context(), store, "", "", false)
 		require.NoError(t, err)
 		var kinds []string
-		f.yield = func(b []byte) bool {
-			_, kind, _ := strings.Cut(string(b), "\nevent: ")
-			kind, _, _ = strings.Cut(kind, "\n")
-			kinds = append(kinds, kind)
-			return true
-		}
+		noteKinds(f, &kinds)
 		want := []string{said}
 		for range 3 {
 			for range 2 {
