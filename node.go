@@ -123,8 +123,8 @@ func toResolve(list []Peer) (out []peers.Peer) {
 func (n *Node) Done() <-chan struct{} { return n.done }
 
 // Err returns nil while the node runs and after Close or Leave. Otherwise it returns
-// why the node stopped by itself: a [*DuplicateIDError], or an error of the
-// socket.
+// why the node stopped by itself, which is a [*DuplicateIDError] or an error of the
+// socket, or why it could not release its state directory.
 func (n *Node) Err() error {
 	select {
 	case <-n.done:
