@@ -29,6 +29,8 @@ type Options struct {
 	// Roughness scales the rates of all random faults: 1 is moderate; with 3, nodes are
 	// rarely led. Default 1.
 	Roughness float64
+	// Rest lengthens each stable period by up to this time, which is drawn.
+	Rest time.Duration
 	// Without leaves out classes of random faults that the application need not survive.
 	Without []fault.Class
 	// Calm leaves the random faults out; Roughness is ignored.
@@ -124,7 +126,7 @@ func (o Options) withDefaults() Options {
 
 // draw draws the schedule of a seed.
 func (o *Options) draw(seed uint64) fault.Schedule {
-	p := fault.Swarm{Nodes: o.Nodes, Duration: o.Duration, Timing: o.slowest(), Roughness: o.Roughness, Without: o.Without, Calm: o.Calm,
+	p := fault.Swarm{Nodes: o.Nodes, Duration: o.Duration, Timing: o.slowest(), Roughness: o.Roughness, Rest: o.Rest, Without: o.Without, Calm: o.Calm,
 		Faults: o.Faults, BrokenClocks: o.BrokenClocks, Epochs: o.Epochs, Shared: o.Shared, Servers: o.Servers, NoServers: o.Bare}
 	if b := o.Broadcast; b != nil {
 		p.Broadcast, p.Quiet, p.WrongWalls, p.Config = true, b.Quiet, b.WrongWalls, b.Config
@@ -140,6 +142,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("sim: %d nodes: must be 1 to %d", o.Nodes, MaxNodes)
 	case o.Duration < 0 || o.Duration > MaxDuration:
 		return fmt.Errorf("sim: duration %v is outside (0, %v]", o.Duration, MaxDuration)
+	case o.Rest < 0 || o.Rest > MaxDuration:
+		return fmt.Errorf("sim: Rest %v is outside [0, %v]", o.Rest, MaxDuration)
 	case o.Roughness < 0 || o.Roughness > 10:
 		return fmt.Errorf("sim: roughness %v is outside [0, 10]", o.Roughness)
 	case len(o.Faults) > MaxFaults:

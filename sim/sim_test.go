@@ -57,7 +57,7 @@ func TestCampaign(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	for _, opt := range []Options{{Nodes: 256}, {Collation: leader.Collation{Above: 5, Fanout: 1}}, {Nodes: -1}, {Duration: -1}, {Roughness: 11}, {Timing: timed.Timing{LockTime: 1}}} {
+	for _, opt := range []Options{{Nodes: 256}, {Collation: leader.Collation{Above: 5, Fanout: 1}}, {Nodes: -1}, {Duration: -1}, {Roughness: 11}, {Rest: -1}, {Rest: MaxDuration + 1}, {Timing: timed.Timing{LockTime: 1}}} {
 		_, err := Run(1, opt)
 		require.Error(t, err, "%+v", opt)
 	}

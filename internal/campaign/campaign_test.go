@@ -64,7 +64,7 @@ func TestVariedCampaignsVary(t *testing.T) {
 			continue
 		}
 		kinds, nodes := map[[2]uint8]bool{}, map[int]bool{}
-		for seed := uint64(1); seed <= max(c.Check, c.Test); seed++ {
+		for seed := uint64(1); seed <= max(c.Check, c.Test, 24); seed++ {
 			o := c.OptionsOf(seed)
 			kinds[[2]uint8{uint8(o.Mode), uint8(o.RankBy)}], nodes[o.Nodes] = true, true
 			require.Equal(t, o, c.OptionsOf(seed))

@@ -15,7 +15,7 @@ import (
 // Table returns the campaigns. A name describes the main trait of the worlds, and the
 // differences from the usual: five nodes, mode available, rank stable, preset lan.
 func Table() []Campaign {
-	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), lost(), quorums(), epochs(), uneven(), restless(), coarse(), changes(), states())
+	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), lost(), quorums(), epochs(), uneven(), restless(), coarse(), changes(), enduring(), states())
 }
 
 // Roughness of the worlds.
@@ -239,6 +239,14 @@ func changes() []Campaign {
 			Options: sim.Options{Roughness: moderate, Duration: 20 * time.Second}, Vary: varyLoaded, Check: 4, Test: 32, Long: 2,
 			Reach: names(situation.PeerUnlisted, situation.CastFullFrozen, situation.CastFlushed, situation.CastRecovered, situation.CastFragment,
 				situation.CastDeciderGone, situation.CastSlowLeft, situation.CastAbsentTwice)},
+	}
+}
+
+// enduring returns the campaigns whose nodes run for hours and days without a break, as in
+// use: what adds up slowly, such as errors of clocks, shows in no other world.
+func enduring() []Campaign {
+	return []Campaign{
+		{Name: "days", Purpose: "hours and days with few faults, all that a world can have", Vary: varyDays, Long: 4},
 	}
 }
 

@@ -111,6 +111,15 @@ func varyCoarse(seed uint64, o *sim.Options) {
 	o.Restless, o.Duration = c.next(2) == 0, 200*o.Timing.Expires
 }
 
+// varyDays has two to six nodes with all presets, modes, ranks and features. Between two
+// periods of faults nodes rest for minutes to hours.
+func varyDays(seed uint64, o *sim.Options) {
+	c := choices(seed - 1)
+	c.presets(o)
+	c.everything(seed, o)
+	o.Duration, o.Rest, o.Nodes = 100_000*o.Timing.Expires, 20_000*o.Timing.Expires, 2+int(seed/5%5)
+}
+
 // varyLate has two to seven nodes in all modes and ranks. Some packets come up to minutes
 // late, once more or for the first time, and nodes forget peers for a while. A stable period
 // ends faults, so they begin again and again.

@@ -17,7 +17,9 @@ type Swarm struct {
 	Duration  time.Duration
 	Timing    timed.Timing
 	Roughness float64 // scales the rates of all faults
-	Without   []Class // classes that no schedule has
+	// Rest lengthens each stable period by up to this time, which is drawn.
+	Rest    time.Duration
+	Without []Class // classes that no schedule has
 	// Calm leaves out all random faults. Faults are part of every schedule.
 	Calm   bool
 	Faults []Fault
@@ -142,7 +144,7 @@ var drawn = []Kind{Loss, Loss, Late, Late, Reorder, Duplicate, Replay, Slow, Slo
 // phases alternates periods of faults and stable periods.
 func (f *swarm) phases() {
 	expires := f.Timing.Expires
-	stable := f.stable()
+	least := f.stable()
 	for f.now < f.Duration {
 		rough := f.now + time.Duration((5+25*f.rand.Unit())*float64(expires))
 		for {
@@ -153,8 +155,12 @@ func (f *swarm) phases() {
 			f.fault()
 		}
 		f.now = rough
-		if f.now+stable > f.Duration {
+		if f.now+least > f.Duration {
 			return
+		}
+		stable := least
+		if f.Rest > 0 {
+			stable += min(f.Duration-f.now-least, time.Duration(f.rand.Unit()*float64(f.Rest)))
 		}
 		f.heal(stable)
 		f.now += stable

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -90,6 +91,31 @@ func TestSchedulesAreValid(t *testing.T) {
 			require.NoError(t, s.Validate(int(id)-1, p.Timing), "without node %d", id)
 		}
 	}
+}
+
+// Rest makes stable periods longer, within the run, and nothing else of a schedule shorter.
+func TestStablePeriodsRest(t *testing.T) {
+	periods := func(p Swarm) (all []time.Duration) {
+		s := p.Draw(7)
+		require.NoError(t, s.Validate(p.Nodes, p.Timing))
+		for i := range s.Faults {
+			if f := &s.Faults[i]; f.Kind == Heal {
+				require.LessOrEqual(t, f.At+f.For, p.Duration)
+				all = append(all, f.For)
+			}
+		}
+		return all
+	}
+	p := usual(Swarm{})
+	p.Duration = time.Hour
+	short := periods(p)
+	p.Rest = 10 * time.Minute
+	long := periods(p)
+	require.Equal(t, short[0], slices.Max(short), "without Rest all have one length")
+	require.GreaterOrEqual(t, slices.Min(long), short[0])
+	require.Greater(t, slices.Max(long), 5*time.Minute)
+	require.LessOrEqual(t, slices.Max(long), short[0]+p.Rest)
+	require.Greater(t, len(short), 20*len(long))
 }
 
 func TestFaultsSayWhatTheyAre(t *testing.T) {
