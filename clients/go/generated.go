@@ -4,6 +4,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -73,6 +74,24 @@ func (e KVChangeKind) Valid() bool {
 	case Reset:
 		return true
 	case Stale:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for KVCommandOp.
+const (
+	CommandDelete KVCommandOp = "delete"
+	CommandPut    KVCommandOp = "put"
+)
+
+// Valid indicates whether the value is a known member of the KVCommandOp enum.
+func (e KVCommandOp) Valid() bool {
+	switch e {
+	case CommandDelete:
+		return true
+	case CommandPut:
 		return true
 	default:
 		return false
@@ -543,6 +562,12 @@ type Join struct {
 	Source  string  `json:"source"`
 }
 
+// KVBatch The results of a batch.
+type KVBatch struct {
+	// Results One for each command, in their order.
+	Results []KVResult `json:"results"`
+}
+
 // KVChange An item of the stream of changes.
 type KVChange struct {
 	// Id For resuming, at any node.
@@ -572,6 +597,36 @@ type KVChange struct {
 
 // KVChangeKind A change of a key; reset, after which an item for each present key and complete follow, because the state was replaced; whether this node is up to date; or progress, which only has a new id.
 type KVChangeKind string
+
+// KVCommand A command of a batch, with the parameters that it has in a request of its own.
+type KVCommand struct {
+	// Key The key.
+	Key string `json:"key"`
+
+	// Lease The lease that the key ends with.
+	Lease *string `json:"lease,omitempty"`
+
+	// Number The number of the command in its session, from 1 on.
+	Number *int64 `json:"number,omitempty"`
+
+	// Op What the command does.
+	Op KVCommandOp `json:"op"`
+
+	// Session The session of the command, with its number.
+	Session *string `json:"session,omitempty"`
+
+	// Ttl The time to live, as 10s.
+	Ttl *string `json:"ttl,omitempty"`
+
+	// Value The value of a put, in base64.
+	Value *[]byte `json:"value,omitempty"`
+
+	// Version The version that the key must have; 0 if it must not exist.
+	Version *string `json:"version,omitempty"`
+}
+
+// KVCommandOp What the command does.
+type KVCommandOp string
 
 // KVConflict A value that a merger did not choose.
 type KVConflict struct {
@@ -739,6 +794,18 @@ type KVList struct {
 
 	// Revision That of the state: it grows with each change.
 	Revision int64 `json:"revision"`
+}
+
+// KVResult The result of one command of a batch.
+type KVResult struct {
+	// Code The status code of the command by itself, as of put and delete.
+	Code int `json:"code"`
+
+	// Error Why nothing was changed, or that the outcome is unknown.
+	Error *string `json:"error,omitempty"`
+
+	// Write Its answer by itself; missing if it did not reach the state.
+	Write *KVWrite `json:"write,omitempty"`
 }
 
 // KVSession A session that was begun.
@@ -1299,6 +1366,18 @@ type StreamEventsParams struct {
 // StreamEventsParamsTopic defines parameters for StreamEvents.
 type StreamEventsParamsTopic string
 
+// KvBatchJSONBody defines parameters for KvBatch.
+type KvBatchJSONBody struct {
+	// Commands 1 to 128 commands, of different keys; 1 MiB in all.
+	Commands []KVCommand `json:"commands"`
+}
+
+// KvBatchParams defines parameters for KvBatch.
+type KvBatchParams struct {
+	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
 // KvBootstrapParams defines parameters for KvBootstrap.
 type KvBootstrapParams struct {
 	// Wait How long to wait for an answer, as 2s, up to 25s; 3s by default.
@@ -1575,6 +1654,9 @@ type ExplainParams struct {
 	About string `form:"about" json:"about"`
 }
 
+// KvBatchJSONRequestBody defines body for KvBatch for application/json ContentType.
+type KvBatchJSONRequestBody KvBatchJSONBody
+
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
 
@@ -1725,6 +1807,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/keys/reload (the `ReloadKeys` operationId).
 	ReloadKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvBatchWithBody Carries out many commands, each by itself
+	//
+	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/kv/batch (the `KvBatch` operationId).
+	KvBatchWithBody(ctx context.Context, params *KvBatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KvBatch Carries out many commands, each by itself
+	//
+	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/kv/batch (the `KvBatch` operationId).
+	KvBatch(ctx context.Context, params *KvBatchParams, body KvBatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// KvBootstrap Says that absent nodes know nothing that must be kept, so that the present ones go on without them
 	//
@@ -2083,6 +2183,44 @@ func (c *Client) GetKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 // Corresponds with POST /v1/keys/reload (the `ReloadKeys` operationId).
 func (c *Client) ReloadKeys(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReloadKeysRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvBatchWithBody Carries out many commands, each by itself
+//
+// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/kv/batch (the `KvBatch` operationId).
+func (c *Client) KvBatchWithBody(ctx context.Context, params *KvBatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvBatchRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KvBatch Carries out many commands, each by itself
+//
+// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/kv/batch (the `KvBatch` operationId).
+func (c *Client) KvBatch(ctx context.Context, params *KvBatchParams, body KvBatchJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKvBatchRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3122,6 +3260,73 @@ func NewReloadKeysRequest(server string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewKvBatchRequest calls the generic KvBatch builder with application/json body
+func NewKvBatchRequest(server string, params *KvBatchParams, body KvBatchJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewKvBatchRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewKvBatchRequestWithBody constructs an http.Request for the KvBatch method, with any body, and a specified content type
+func NewKvBatchRequestWithBody(server string, params *KvBatchParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/kv/batch")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -5112,6 +5317,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/keys/reload (the `ReloadKeys` operationId).
 	ReloadKeysWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ReloadKeysResponse, error)
 
+	// KvBatchWithBodyWithResponse Carries out many commands, each by itself
+	//
+	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/batch (the `KvBatch` operationId).
+	KvBatchWithBodyWithResponse(ctx context.Context, params *KvBatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KvBatchResponse, error)
+
+	// KvBatchWithResponse Carries out many commands, each by itself
+	//
+	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/kv/batch (the `KvBatch` operationId).
+	KvBatchWithResponse(ctx context.Context, params *KvBatchParams, body KvBatchJSONRequestBody, reqEditors ...RequestEditorFn) (*KvBatchResponse, error)
+
 	// KvBootstrapWithResponse Says that absent nodes know nothing that must be kept, so that the present ones go on without them
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -6072,6 +6295,68 @@ func (r ReloadKeysResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReloadKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KvBatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KVBatch
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *Failure
+	// JSON413 the response for an HTTP 413 `application/json` response
+	JSON413 *Failure
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KvBatchResponse) GetJSON200() *KVBatch {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r KvBatchResponse) GetJSON400() *Failure {
+	return r.JSON400
+}
+
+// GetJSON413 returns the response for an HTTP 413 `application/json` response
+func (r KvBatchResponse) GetJSON413() *Failure {
+	return r.JSON413
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r KvBatchResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetBody returns the raw response body bytes
+func (r KvBatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KvBatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KvBatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KvBatchResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8094,6 +8379,36 @@ func (c *ClientWithResponses) ReloadKeysWithResponse(ctx context.Context, reqEdi
 	return ParseReloadKeysResponse(rsp)
 }
 
+// KvBatchWithBodyWithResponse Carries out many commands, each by itself
+//
+// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/batch (the `KvBatch` operationId).
+func (c *ClientWithResponses) KvBatchWithBodyWithResponse(ctx context.Context, params *KvBatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KvBatchResponse, error) {
+	rsp, err := c.KvBatchWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvBatchResponse(rsp)
+}
+
+// KvBatchWithResponse Carries out many commands, each by itself
+//
+// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/kv/batch (the `KvBatch` operationId).
+func (c *ClientWithResponses) KvBatchWithResponse(ctx context.Context, params *KvBatchParams, body KvBatchJSONRequestBody, reqEditors ...RequestEditorFn) (*KvBatchResponse, error) {
+	rsp, err := c.KvBatch(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKvBatchResponse(rsp)
+}
+
 // KvBootstrapWithResponse Says that absent nodes know nothing that must be kept, so that the present ones go on without them
 //
 // Returns a wrapper object for the known response body format(s).
@@ -8990,6 +9305,53 @@ func ParseReloadKeysResponse(rsp *http.Response) (*ReloadKeysResponse, error) {
 			return nil, err
 		}
 		response.JSON504 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKvBatchResponse parses an HTTP response from a KvBatchWithResponse call
+func ParseKvBatchResponse(rsp *http.Response) (*KvBatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KvBatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KVBatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
 
 	}
 

@@ -44,7 +44,8 @@ var ErrUnknownOutcome = errors.New("failaware: the outcome of the command is unk
 
 // UnknownOutcomeError is the end of a command whose outcome was still unknown. To learn it,
 // call ResumeSession(Session, Number, …), and the same command. With Ended nobody
-// can: the group has forgotten the session.
+// can: the group has forgotten the session. Session is empty if a [Writer] sent the command
+// without one.
 type UnknownOutcomeError struct {
 	Session string
 	Number  int64
@@ -53,6 +54,9 @@ type UnknownOutcomeError struct {
 }
 
 func (e *UnknownOutcomeError) Error() string {
+	if e.Session == "" {
+		return fmt.Sprintf("%v: %v", ErrUnknownOutcome, e.Err)
+	}
 	return fmt.Sprintf("%v (number %d of session %s): %v", ErrUnknownOutcome, e.Number, e.Session, e.Err)
 }
 

@@ -463,6 +463,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/kv/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Carries out many commands, each by itself
+         * @description The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+         */
+        post: operations["kvBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/kv/delete": {
         parameters: {
             query?: never;
@@ -1539,6 +1559,48 @@ export interface components {
             repeated: boolean;
             fresh: components["schemas"]["KVFresh"];
             /** @description Why nothing was changed. */
+            error?: string;
+        };
+        /** @description A command of a batch, with the parameters that it has in a request of its own. */
+        KVCommand: {
+            /**
+             * @description What the command does.
+             * @enum {string}
+             */
+            op: "put" | "delete";
+            /** @description The key. */
+            key: string;
+            /**
+             * Format: byte
+             * @description The value of a put, in base64.
+             */
+            value?: string;
+            /** @description The version that the key must have; 0 if it must not exist. */
+            version?: string;
+            /** @description The time to live, as 10s. */
+            ttl?: string;
+            /** @description The lease that the key ends with. */
+            lease?: string;
+            /** @description The session of the command, with its number. */
+            session?: string;
+            /**
+             * Format: int64
+             * @description The number of the command in its session, from 1 on.
+             */
+            number?: number;
+        };
+        /** @description The results of a batch. */
+        KVBatch: {
+            /** @description One for each command, in their order. */
+            results: components["schemas"]["KVResult"][];
+        };
+        /** @description The result of one command of a batch. */
+        KVResult: {
+            /** @description The status code of the command by itself, as of put and delete. */
+            code: number;
+            /** @description Its answer by itself; missing if it did not reach the state. */
+            write?: components["schemas"]["KVWrite"];
+            /** @description Why nothing was changed, or that the outcome is unknown. */
             error?: string;
         };
         /** @description A session that was begun. */
@@ -2957,6 +3019,63 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KVWrite"];
+                };
+            };
+        };
+    };
+    kvBatch: {
+        parameters: {
+            query?: {
+                /** @description How long to wait for an answer, as 2s, up to 25s; 3s by default. */
+                wait?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description 1 to 128 commands, of different keys; 1 MiB in all. */
+                    commands: components["schemas"]["KVCommand"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Each command has a result of its own. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KVBatch"];
+                };
+            };
+            /** @description A wrong parameter, or a malformed command. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description This node has no store. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
         };

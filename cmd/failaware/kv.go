@@ -43,7 +43,7 @@ how to go on.`,
   failaware kv watch --current`,
 		RunE: cli.Help,
 	}
-	cmd.AddCommand(newKVGetCommand(g), newKVPutCommand(g), newKVCasCommand(g), newKVDeleteCommand(g), newKVListCommand(g),
+	cmd.AddCommand(newKVGetCommand(g), newKVPutCommand(g), newKVCasCommand(g), newKVDeleteCommand(g), newKVListCommand(g), newKVImportCommand(g),
 		newKVWatchCommand(g), newKVLeaseCommand(g), newKVSessionCommand(g), newKVConflictsCommand(g), newKVResolveCommand(g), newKVStatusCommand(g),
 		newKVBootstrapCommand(g))
 	return cmd

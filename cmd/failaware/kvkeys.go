@@ -180,45 +180,6 @@ func newKVDeleteCommand(g *globals) *cobra.Command {
 	return cmd
 }
 
-func newKVListCommand(g *globals) *cobra.Command {
-	var local bool
-	var limit int
-	var after string
-	cmd := &cobra.Command{
-		Use: "list [PREFIX]", Short: "Print the keys that begin with a prefix", Args: cli.Args,
-		Long: `Print the keys that begin with PREFIX, in their order, with versions and values. One
-page has at most --limit keys and 2 MiB; the command then says how to go on.`,
-		Example: "  failaware kv list service/\n  failaware kv list service/ --limit 100 --after service/web",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if limit < 1 || limit > kv.MaxList {
-				return cli.Wrong("--limit: it is from 1 to %d", kv.MaxList)
-			}
-			query := url.Values{"limit": {strconv.Itoa(limit)}, "after": {after}, "local": {strconv.FormatBool(local)}}
-			query.Set("prefix", strings.Join(args, ""))
-			return askStore(g, cmd, http.MethodGet, "list", query, func(w io.Writer, a *api.KVList) error {
-				warnStale(cmd, &a.Fresh)
-				t := cli.NewTable(w)
-				t.Row("KEY", "VERSION", "VALUE")
-				for i := range a.Items {
-					b, err := valueOf(a.Items[i].Value)
-					if err != nil {
-						return err
-					}
-					t.Row(a.Items[i].Key, a.Items[i].Version, printable(b))
-				}
-				if a.More && len(a.Items) > 0 {
-					fmt.Fprintf(cmd.ErrOrStderr(), "failaware: there are more: --after %q\n", a.Items[len(a.Items)-1].Key)
-				}
-				return t.Flush()
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&local, "local", false, localUsage)
-	cmd.Flags().IntVar(&limit, "limit", kv.MaxList, "the most keys to print")
-	cmd.Flags().StringVar(&after, "after", "", "begin after this key")
-	return cmd
-}
-
 // longest is how many bytes of a value a table shows.
 const longest = 80
 

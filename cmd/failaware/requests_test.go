@@ -27,7 +27,7 @@ var orders = []string{
 	"epoch show", "epoch change majority:1,2", "epoch change majority:1 --force --dead 2",
 	"edict create", "edict create --payload main.go",
 	"keys list", "keys reload",
-	"kv get a", "kv get a --local", "kv list", "kv list a --limit 5 --after ab --local",
+	"kv get a", "kv get a --local", "kv list", "kv list a --limit 5 --after ab --local", "kv list --all",
 	"kv put a b", "kv put a - --lease 4ecd4828225a473d.12", "kv put a b --ttl 10s",
 	"kv put a b --session 1/4ecd4828225a473d/o7 --number 3",
 	"kv cas a b --version 17", "kv cas a b --version 17 --lease 4ecd4828225a473d.12", "kv cas a b --version 17 --ttl 10s",
@@ -42,7 +42,7 @@ var orders = []string{
 // apart are commands and flags that send nothing, that only change what is done with answers, or that
 // have tests of their own.
 var apart = []string{"completion", "config", "demo", "edict show", "edict verify", "keygen", "lock", "lock-exec", "lock-guard", "node",
-	"keys install", "keys use", "keys remove", "help",
+	"keys install", "keys use", "keys remove", "kv import", "help",
 	"clock --watch", "clock --every", "watch --count", "deliveries --count", "kv watch --count", "why --all"}
 
 // mayWait matches the time for which a node may let a command of the store wait.

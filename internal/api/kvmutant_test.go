@@ -46,3 +46,19 @@ func TestAnswersNoticeKvTransitionalUnsaid(t *testing.T) {
 	got, want := outcomesOverTheAPI(t)
 	require.NotEqual(t, want, got)
 }
+
+func TestBatchesNotice(t *testing.T) {
+	for name, refused := range map[string]string{
+		"KvBatchTypos":  `{"commands":[{"op":"delete","key":"colour","vers":"1"}]}`,
+		"KvBatchTwice":  `{"commands":[{"op":"delete","key":"colour"},{"op":"delete","key":"colour"}]}`,
+		"KvBatchUnsaid": `{"commands":[{"op":"delete","key":"colour"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			mutant.Set(name)
+			defer mutant.Set(mutant.None)
+			_, c := serveStore(t)
+			a := ask[KVBatch](t, c, 200, "POST", "batch", refused)
+			require.Equal(t, name == "KvBatchUnsaid", a.Results[0].Code == 200 && a.Results[0].Error != "")
+		})
+	}
+}

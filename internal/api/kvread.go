@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/failaware/failaware/clocksync"
@@ -18,8 +19,8 @@ func itemOf(e *kv.Entry) KVItem {
 }
 
 // keyOf returns the parameter key.
-func keyOf(q *http.Request) (string, error) {
-	key := q.URL.Query().Get("key")
+func keyOf(values url.Values) (string, error) {
+	key := values.Get("key")
 	if err := kv.CheckKey(key); err != nil {
 		return "", badRequest{fmt.Errorf("key: %w", err)}
 	}
@@ -27,7 +28,7 @@ func keyOf(q *http.Request) (string, error) {
 }
 
 func (s *Server) kvGet(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	key, err := keyOf(q)
+	key, err := keyOf(q.URL.Query())
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (s *Server) kvList(ctx context.Context, w http.ResponseWriter, q *http.Requ
 }
 
 func (s *Server) kvLease(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	id, err := idOf(q, "lease")
+	id, err := idOf(q.URL.Query(), "lease")
 	if err != nil {
 		return err
 	}
@@ -114,8 +115,8 @@ func (s *Server) kvLease(ctx context.Context, w http.ResponseWriter, q *http.Req
 func noLease(id kv.Dot) string { return fmt.Sprintf("there is no lease %v: it has ended", id) }
 
 // idOf returns a parameter that names a lease or a lost write.
-func idOf(q *http.Request, name string) (kv.Dot, error) {
-	d, err := kv.ParseDot(q.URL.Query().Get(name))
+func idOf(values url.Values, name string) (kv.Dot, error) {
+	d, err := kv.ParseDot(values.Get(name))
 	if err != nil {
 		return d, badRequest{fmt.Errorf("%s: %w", name, err)}
 	}

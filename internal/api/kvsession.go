@@ -6,21 +6,21 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/failaware/failaware"
 )
 
 // attemptOf returns the attempt that the parameters session and number describe.
-func attemptOf(q *http.Request) (a Attempt, err error) {
-	values := q.URL.Query()
+func attemptOf(values url.Values) (a Attempt, err error) {
 	if values.Has("session") != values.Has("number") {
 		return a, badRequest{errors.New("session and number belong together: the number names one command of the session")}
 	}
 	if !values.Has("session") {
 		return a, nil
 	}
-	if a.Session, err = sessionOf(q); err != nil {
+	if a.Session, err = sessionOf(values); err != nil {
 		return a, err
 	}
 	if a.Number, err = ParseNumber(values.Get("number")); err != nil {
@@ -30,8 +30,8 @@ func attemptOf(q *http.Request) (a Attempt, err error) {
 }
 
 // sessionOf returns the parameter session.
-func sessionOf(q *http.Request) (failaware.MessageID, error) {
-	id, err := ParseSession(q.URL.Query().Get("session"))
+func sessionOf(values url.Values) (failaware.MessageID, error) {
+	id, err := ParseSession(values.Get("session"))
 	if err != nil {
 		return id, badRequest{fmt.Errorf("session: %w", err)}
 	}
@@ -65,7 +65,7 @@ func (s *Server) kvOpenSession(ctx context.Context, w http.ResponseWriter, _ *ht
 }
 
 func (s *Server) kvCloseSession(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	id, err := sessionOf(q)
+	id, err := sessionOf(q.URL.Query())
 	if err != nil {
 		return err
 	}

@@ -70,9 +70,10 @@ const (
 )
 
 const (
-	kvPath    = "/v1/kv/"
-	kvPutPath = kvPath + "put"
-	kvCasPath = kvPath + "cas"
+	kvPath      = "/v1/kv/"
+	kvPutPath   = kvPath + "put"
+	kvCasPath   = kvPath + "cas"
+	kvBatchPath = kvPath + "batch"
 )
 
 var errNoStore = errors.New("this node has no key-value store: it runs without --kv")

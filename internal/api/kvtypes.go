@@ -61,6 +61,30 @@ type KVWrite struct {
 	Error        string  `json:"error,omitempty"`
 }
 
+// KVCommand is one command of the request /v1/kv/batch. What it leaves out is nil.
+type KVCommand struct {
+	Op      string  `json:"op"` // put or delete
+	Key     string  `json:"key"`
+	Value   []byte  `json:"value,omitzero"` // base64
+	Version *string `json:"version,omitempty"`
+	TTL     *string `json:"ttl,omitempty"`
+	Lease   *string `json:"lease,omitempty"`
+	Session *string `json:"session,omitempty"`
+	Number  *uint64 `json:"number,omitempty"`
+}
+
+// KVBatch is the answer of /v1/kv/batch: the results of the commands, in their order.
+type KVBatch struct {
+	Results []KVResult `json:"results"`
+}
+
+// KVResult is the result of one command.
+type KVResult struct {
+	Code  int      `json:"code"`            // the status code that the command has by itself
+	Write *KVWrite `json:"write,omitempty"` // missing if the command did not reach the state
+	Error string   `json:"error,omitempty"`
+}
+
 // KVSession is the answer of /v1/kv/session/open.
 type KVSession struct {
 	Session string `json:"session"`

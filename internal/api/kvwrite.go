@@ -5,20 +5,31 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/failaware/failaware/internal/kv"
 )
 
-// submit submits a command, and answers with its result.
-func (s *Server) submit(ctx context.Context, w http.ResponseWriter, q *http.Request, c kv.Command) error {
-	in, err := attemptOf(q)
+// submit carries out a command with the parameters of a request, and answers with its result.
+func (s *Server) submit(ctx context.Context, w http.ResponseWriter, values url.Values, c kv.Command) error {
+	in, err := attemptOf(values)
 	if err != nil {
 		return err
 	}
-	r, err := s.store.Submit(ctx, c, in)
+	code, a, err := s.carryOut(ctx, c, in)
 	if err != nil {
 		return err
+	}
+	Answer(w, code, a)
+	return nil
+}
+
+// carryOut submits a command. It returns its result, and the status code of that.
+func (s *Server) carryOut(ctx context.Context, c kv.Command, in Attempt) (int, KVWrite, error) {
+	r, err := s.store.Submit(ctx, c, in)
+	if err != nil {
+		return 0, KVWrite{}, err
 	}
 	a := KVWrite{Status: r.Status.String(), Key: c.Key, Version: kvText(r.Version), Lease: kvText(r.Lease), Limit: r.Limit,
 		Revision: r.Revision, Lasting: r.Lasting, Transitional: r.Transitional, Repeated: r.Repeated, Fresh: r.Fresh}
@@ -43,8 +54,7 @@ func (s *Server) submit(ctx context.Context, w http.ResponseWriter, q *http.Requ
 	default:
 		code, a.Error = http.StatusServiceUnavailable, "the store has not taken the command: "+r.Status.String()
 	}
-	Answer(w, code, a)
-	return nil
+	return code, a, nil
 }
 
 // limitText describes a limit with its value.
@@ -58,14 +68,13 @@ func limitText(limit string) string {
 	return fmt.Sprintf("at most %d bytes of keys and values, with %d more for each key", kv.MaxBytes, kv.EntryBytes)
 }
 
-// withParameters returns a command with the parts from the parameters of a request: the key,
-// its version, a lease and a time to live.
-func withParameters(q *http.Request, c kv.Command) (kv.Command, error) {
+// withParameters returns a command with its parts from parameters: the key, its version, a
+// lease and a time to live.
+func withParameters(values url.Values, c kv.Command) (kv.Command, error) {
 	var err error
-	if c.Key, err = keyOf(q); err != nil {
+	if c.Key, err = keyOf(values); err != nil {
 		return c, err
 	}
-	values := q.URL.Query()
 	if text := values.Get("version"); text != "" {
 		c.Match = true
 		if c.Version, err = kv.ParseVersion(text); err != nil {
@@ -73,12 +82,12 @@ func withParameters(q *http.Request, c kv.Command) (kv.Command, error) {
 		}
 	}
 	if values.Has("lease") {
-		if c.Lease, err = idOf(q, "lease"); err != nil {
+		if c.Lease, err = idOf(values, "lease"); err != nil {
 			return c, err
 		}
 	}
 	if values.Has("ttl") {
-		if c.TTL, err = ttlOf(q); err != nil {
+		if c.TTL, err = ttlOf(values); err != nil {
 			return c, err
 		}
 	}
@@ -86,8 +95,8 @@ func withParameters(q *http.Request, c kv.Command) (kv.Command, error) {
 }
 
 // ttlOf returns the parameter ttl.
-func ttlOf(q *http.Request) (time.Duration, error) {
-	text := q.URL.Query().Get("ttl")
+func ttlOf(values url.Values) (time.Duration, error) {
+	text := values.Get("ttl")
 	d, err := time.ParseDuration(text)
 	if err != nil || d < kv.MinTTL || d > kv.MaxTTL {
 		return 0, badRequest{fmt.Errorf("ttl %.40q: %w", text, kv.ErrTTL)}
@@ -96,30 +105,33 @@ func ttlOf(q *http.Request) (time.Duration, error) {
 }
 
 func (s *Server) kvPut(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	c, err := withParameters(q, kv.Command{Op: kv.Put})
+	values := q.URL.Query()
+	c, err := withParameters(values, kv.Command{Op: kv.Put})
 	if err != nil {
 		return err
 	}
 	if c.Value, err = io.ReadAll(q.Body); err != nil {
 		return badRequest{err}
 	}
-	return s.submit(ctx, w, q, c)
+	return s.submit(ctx, w, values, c)
 }
 
 func (s *Server) kvDelete(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	c, err := withParameters(q, kv.Command{Op: kv.Delete})
+	values := q.URL.Query()
+	c, err := withParameters(values, kv.Command{Op: kv.Delete})
 	if err != nil {
 		return err
 	}
-	return s.submit(ctx, w, q, c)
+	return s.submit(ctx, w, values, c)
 }
 
 func (s *Server) kvGrant(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	ttl, err := ttlOf(q)
+	values := q.URL.Query()
+	ttl, err := ttlOf(values)
 	if err != nil {
 		return err
 	}
-	return s.submit(ctx, w, q, kv.Command{Op: kv.Grant, TTL: ttl})
+	return s.submit(ctx, w, values, kv.Command{Op: kv.Grant, TTL: ttl})
 }
 
 func (s *Server) kvRenew(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
@@ -131,21 +143,23 @@ func (s *Server) kvRevoke(ctx context.Context, w http.ResponseWriter, q *http.Re
 }
 
 func (s *Server) onLease(ctx context.Context, w http.ResponseWriter, q *http.Request, op kv.Op) error {
-	id, err := idOf(q, "lease")
+	values := q.URL.Query()
+	id, err := idOf(values, "lease")
 	if err != nil {
 		return err
 	}
-	return s.submit(ctx, w, q, kv.Command{Op: op, Lease: id})
+	return s.submit(ctx, w, values, kv.Command{Op: op, Lease: id})
 }
 
 func (s *Server) kvResolve(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	key, err := keyOf(q)
+	values := q.URL.Query()
+	key, err := keyOf(values)
 	if err != nil {
 		return err
 	}
-	id, err := idOf(q, "id")
+	id, err := idOf(values, "id")
 	if err != nil {
 		return err
 	}
-	return s.submit(ctx, w, q, kv.Command{Op: kv.Resolve, Key: key, Lease: id})
+	return s.submit(ctx, w, values, kv.Command{Op: kv.Resolve, Key: key, Lease: id})
 }

@@ -77,7 +77,7 @@ func readDocument(t *testing.T) *document {
 // answers are the types of all answers that the document must name.
 var answers = []any{Leader{}, Hold{}, Global{}, Verification{}, View{}, Member{}, Clock{}, Members{}, MemberInfo{}, Status{}, Join{}, Bounds{}, Timing{},
 	Lateness{}, Sources{}, Source{}, History{}, ClockPoint{}, Event{}, Branch{}, Sent{}, Delivery{}, Done{}, Epoch{}, Edict{}, Keys{}, PeerKeys{}, Why{}, Cause{}, Failure{}, Health{},
-	KVFresh{}, KVItem{}, KVGet{}, KVList{}, KVWrite{}, KVSession{}, KVLease{}, KVConflicts{}, KVConflict{}, KVStatus{}, KVChange{}}
+	KVFresh{}, KVItem{}, KVGet{}, KVList{}, KVWrite{}, KVCommand{}, KVBatch{}, KVResult{}, KVSession{}, KVLease{}, KVConflicts{}, KVConflict{}, KVStatus{}, KVChange{}}
 
 func TestDocumentHasEveryPathAndNoOther(t *testing.T) {
 	d := readDocument(t)
@@ -120,8 +120,9 @@ func TestDocumentHasEveryFieldAndNoOther(t *testing.T) {
 			fields++
 			p := s.Properties[name]
 			require.NotNil(t, p, where)
-			check(t, where, p, f.Type, options == "omitempty")
-			if options != "omitempty" {
+			optional := options == "omitempty" || options == "omitzero"
+			check(t, where, p, f.Type, optional)
+			if !optional {
 				required = append(required, name)
 			}
 			if strings.HasSuffix(name, "_ns") {
@@ -137,7 +138,7 @@ func TestDocumentHasEveryFieldAndNoOther(t *testing.T) {
 func check(t *testing.T, where string, s *schema, typ reflect.Type, optional bool) {
 	t.Helper()
 	if typ.Kind() == reflect.Pointer {
-		check(t, where, &schema{Type: nonNull(t, where, s.Type, !optional), Format: s.Format}, typ.Elem(), true)
+		check(t, where, &schema{Type: nonNull(t, where, s.Type, !optional), Format: s.Format, Ref: s.Ref}, typ.Elem(), true)
 		return
 	}
 	switch {
@@ -146,6 +147,9 @@ func check(t *testing.T, where string, s *schema, typ reflect.Type, optional boo
 		require.Equal(t, "date-time", s.Format, where)
 	case typ.Kind() == reflect.Struct:
 		require.Equal(t, "#/components/schemas/"+typ.Name(), s.Ref, where)
+	case typ == reflect.TypeFor[[]byte]():
+		require.Equal(t, "string", s.Type, where)
+		require.Equal(t, "byte", s.Format, where)
 	case typ.Kind() == reflect.Slice:
 		require.Equal(t, "array", s.Type, where)
 		check(t, where, s.Items, typ.Elem(), true)

@@ -138,6 +138,7 @@ var routes = []route{
 	{http.MethodGet, kvPath + "list", "prefix= after= limit local wait", kvRoute((*Server).kvList)},
 	{http.MethodPost, kvPutPath, "key! version ttl lease session number wait", kvRoute((*Server).kvPut)},
 	{http.MethodPost, kvCasPath, "key! version! ttl lease session number wait", kvRoute((*Server).kvPut)},
+	{http.MethodPost, kvBatchPath, "wait", kvRoute((*Server).kvBatch)},
 	{http.MethodPost, kvPath + "delete", "key! version session number wait", kvRoute((*Server).kvDelete)},
 	{http.MethodGet, kvPath + "watch", "prefix= since current wait", kvRoute((*Server).kvWatch)},
 	{http.MethodGet, kvPath + "lease", "lease! local wait", kvRoute((*Server).kvLease)},
@@ -169,14 +170,7 @@ func (s *Server) Handler() http.Handler {
 				Fail(w, http.StatusBadRequest, err)
 				return
 			}
-			limit := maxBodyBytes
-			if b := s.cfg.Broadcast; b != nil && r.path == broadcastPath {
-				limit = b.MaxPayload
-			}
-			if r.path == kvPutPath || r.path == kvCasPath {
-				limit = kv.MaxValueBytes
-			}
-			if body, ok := take(w, q, int64(limit)); ok {
+			if body, ok := take(w, q, s.mostBytes(r.path)); ok {
 				q.Body = io.NopCloser(bytes.NewReader(body))
 				r.handle(s, w, q)
 			}
@@ -193,6 +187,21 @@ func (s *Server) Handler() http.Handler {
 		}
 		mux.ServeHTTP(w, q)
 	})
+}
+
+// mostBytes returns the limit of the body of requests for a path.
+func (s *Server) mostBytes(path string) int64 {
+	switch path {
+	case broadcastPath:
+		if b := s.cfg.Broadcast; b != nil {
+			return int64(b.MaxPayload)
+		}
+	case kvPutPath, kvCasPath:
+		return kv.MaxValueBytes
+	case kvBatchPath:
+		return MaxBatchBytes
+	}
+	return maxBodyBytes
 }
 
 func noSuchPath(w http.ResponseWriter, q *http.Request) {

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/kv"
+)
+
+// maxListBytes is the limit of a list that is imported. The largest list of a store is a
+// third of it, unless its keys consist of characters that JSON escapes.
+const maxListBytes = 256 << 20
+
+var errNoList = errors.New(`it is not the output of "kv list --all -o json"`)
+
+// readList reads the keys and values of a list from a file, or from the standard input if
+// that is "-", as commands that write them. Those of keys with a lease have a Lease.
+func readList(cmd *cobra.Command, file string) (list []api.KVCommand, err error) {
+	in := cmd.InOrStdin()
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, cli.Wrong("FILE: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	rest := &io.LimitedReader{R: in, N: maxListBytes}
+	d := json.NewDecoder(bufio.NewReader(rest))
+	for pages := 0; ; pages++ {
+		var page struct {
+			Items *[]api.KVItem `json:"items"`
+			More  bool          `json:"more"`
+		}
+		switch err := d.Decode(&page); {
+		case err == io.EOF && pages > 0 && rest.N > 0:
+			return list, checkList(file, list)
+		case rest.N <= 0:
+			return nil, cli.Wrong("FILE: %s has more than %d bytes", file, maxListBytes)
+		case err != nil:
+			return nil, cli.Wrong("FILE: %s: %w: %w", file, errNoList, err)
+		case page.Items == nil:
+			return nil, cli.Wrong("FILE: %s: %w", file, errNoList)
+		case page.More:
+			return nil, cli.Wrong("FILE: %s is one page of a longer list: list with --all", file)
+		}
+		for k := range *page.Items {
+			i := &(*page.Items)[k]
+			value, err := valueOf(i.Value)
+			if err != nil {
+				return nil, cli.Wrong("FILE: %s: item %d: the value is not base64", file, len(list)+1)
+			}
+			c := api.KVCommand{Op: "put", Key: i.Key, Value: append([]byte{}, value...)}
+			if i.Lease != "" {
+				c.Lease = &i.Lease
+			}
+			list = append(list, c)
+		}
+	}
+}
+
+// checkList refuses a list that no store has printed.
+func checkList(file string, list []api.KVCommand) error {
+	seen := make(map[string]bool, len(list))
+	for k := range list {
+		c := &list[k]
+		err := kv.CheckKey(c.Key)
+		switch {
+		case err != nil:
+		case len(c.Value) > kv.MaxValueBytes:
+			err = kv.ErrValue
+		case seen[c.Key]:
+			err = fmt.Errorf("key %q is there twice", c.Key)
+		}
+		if err != nil {
+			return cli.Wrong("FILE: %s: item %d: %w", file, k+1, err)
+		}
+		seen[c.Key] = true
+	}
+	return nil
+}

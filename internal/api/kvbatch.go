@@ -1,0 +1,139 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+
+	"github.com/failaware/failaware/internal/kv"
+)
+
+// Limits of a batch.
+const (
+	// MaxBatch is how many commands a batch has at most.
+	MaxBatch = 128
+	// MaxBatchBytes is the limit of its JSON, which the largest value fits into.
+	MaxBatchBytes = 1 << 20
+)
+
+// kvBatch carries out commands that have nothing to do with each other, as if as many clients
+// had sent them at once. If one of them is malformed, none is carried out.
+func (s *Server) kvBatch(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
+	list, err := batchOf(q.Body)
+	if err != nil {
+		return badRequest{err}
+	}
+	a := KVBatch{Results: make([]KVResult, len(list))}
+	var all sync.WaitGroup
+	for i := range list {
+		all.Go(func() { a.Results[i] = s.resultOf(ctx, &list[i]) })
+	}
+	all.Wait()
+	Answer(w, http.StatusOK, a)
+	return nil
+}
+
+// resultOf carries out one command of a batch.
+func (s *Server) resultOf(ctx context.Context, b *batched) KVResult {
+	code, a, err := s.carryOut(ctx, b.command, b.in)
+	if err != nil {
+		return KVResult{Code: kvCode(err), Error: err.Error()}
+	}
+	return KVResult{Code: code, Write: &a, Error: a.Error}
+}
+
+// batched is a command of a batch.
+type batched struct {
+	command kv.Command
+	in      Attempt
+}
+
+// batchOf reads the commands of a batch.
+func batchOf(body io.Reader) ([]batched, error) {
+	var request struct {
+		Commands []KVCommand `json:"commands"`
+	}
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields() // a condition with a wrong name must not turn into none
+	if err := d.Decode(&request); err != nil {
+		return nil, fmt.Errorf("the body is not a batch: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("the body has more than a batch")
+	}
+	if n := len(request.Commands); n == 0 || n > MaxBatch {
+		return nil, fmt.Errorf("commands: there are %d, and a batch has from 1 to %d", n, MaxBatch)
+	}
+	list := make([]batched, len(request.Commands))
+	keys := make(map[string]int, len(list))
+	for i := range list {
+		c := &request.Commands[i]
+		var err error
+		if list[i], err = c.parse(); err != nil {
+			return nil, fmt.Errorf("commands[%d]: %w", i, err)
+		}
+		if first, twice := keys[c.Key]; twice {
+			return nil, fmt.Errorf("commands[%d]: commands[%d] has the same key, and commands of one batch have no order", i, first)
+		}
+		keys[c.Key] = i
+	}
+	return list, nil
+}
+
+// parse returns the command, which has the parameters that it has in a request of its own.
+func (c *KVCommand) parse() (b batched, err error) {
+	values := url.Values{"key": {c.Key}}
+	for name, text := range map[string]*string{"version": c.Version, "ttl": c.TTL, "lease": c.Lease, "session": c.Session} {
+		switch {
+		case text == nil:
+		case *text == "":
+			return b, errors.New(name + ": it is empty")
+		default:
+			values.Set(name, *text)
+		}
+	}
+	if c.Number != nil {
+		values.Set("number", strconv.FormatUint(*c.Number, 10))
+	}
+	switch {
+	case c.Op == "put" && c.Value == nil:
+		return b, errors.New("value: it is missing")
+	case c.Op == "put":
+		b.command = kv.Command{Op: kv.Put, Value: c.Value}
+	case c.Op == "delete" && (c.Value != nil || c.TTL != nil || c.Lease != nil):
+		return b, errors.New("delete has no value, ttl or lease")
+	case c.Op == "delete":
+		b.command.Op = kv.Delete
+	default:
+		return b, fmt.Errorf("op: %.40q is not put or delete", c.Op)
+	}
+	if b.command, err = withParameters(values, b.command); err != nil {
+		return b, err
+	}
+	b.in, err = attemptOf(values)
+	return b, err
+}
+
+// SubmitBatch has a node carry out commands, and returns their results in the same order. The
+// error says that nothing is known of any of them.
+func (c *Client) SubmitBatch(ctx context.Context, query url.Values, commands []KVCommand) ([]KVResult, error) {
+	var body bytes.Buffer
+	if err := json.NewEncoder(&body).Encode(map[string][]KVCommand{"commands": commands}); err != nil {
+		return nil, err
+	}
+	var a KVBatch
+	if err := c.AskStore(ctx, http.MethodPost, "batch", query, body.Bytes(), &a); err != nil {
+		return nil, err
+	}
+	if len(a.Results) != len(commands) {
+		return nil, fmt.Errorf("the node gave %d results for %d commands", len(a.Results), len(commands))
+	}
+	return a.Results, nil
+}
