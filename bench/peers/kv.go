@@ -1,36 +1,32 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	client "github.com/failaware/failaware/clients/go"
 )
 
-// kvClient is a client of the key-value store of the node in its place, over HTTP.
+// kvClient is a client of the key-value store of the node in its place, over HTTP. Its callers
+// share a few connections, as those of etcd's client share one.
 type kvClient struct {
 	unable
-	client *http.Client
+	writer *client.Writer
 	keys   atomic.Uint64
 }
-
-// kvConnections is how many connections callers share: a node takes 128.
-const kvConnections = 64
 
 func kvSocket(dir string) string { return filepath.Join(dir, "api.sock") }
 
 func startKVClient(c *child) (member, error) {
-	path := kvSocket(c.job.Dir)
-	m := &kvClient{client: &http.Client{Transport: &http.Transport{MaxConnsPerHost: kvConnections, MaxIdleConnsPerHost: kvConnections,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", path)
-		}}}}
+	node, err := client.New(client.Unix(kvSocket(c.job.Dir)))
+	if err != nil {
+		return nil, err
+	}
+	m := &kvClient{writer: client.NewWriter(node)}
 	go func() {
 		for m.store(context.Background(), []byte("ready")) != nil { // the nodes have not met yet
 			time.Sleep(100 * time.Millisecond)
@@ -41,19 +37,9 @@ func startKVClient(c *child) (member, error) {
 }
 
 func (m *kvClient) store(ctx context.Context, value []byte) error {
-	url := fmt.Sprintf("http://node/v1/kv/put?key=key%d", m.keys.Add(1)%1000)
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(value))
-	if err != nil {
-		return err
-	}
-	a, err := m.client.Do(q)
-	if err != nil {
-		return err
-	}
-	defer a.Body.Close()
-	text, err := io.ReadAll(a.Body)
-	if err == nil && a.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", a.Status, text)
+	a, err := m.writer.Put(ctx, fmt.Sprint("key", m.keys.Add(1)%1000), value)
+	if err == nil && a.Status != client.KVWriteStatusDone {
+		err = fmt.Errorf("the store says: %s", a.Status)
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func init() {
 			settings: [2]string{"timing LAN", "timing Local"},
 			storing:  "in the node's process (replicate, Storage, RequireQuorum)", faults: [2]time.Duration{time.Second, 500 * time.Millisecond}},
 		{name: "failaware kv", member: startKVClient, daemon: kvServer, program: "failaware", readies: forStoring, stores: true, anySender: true,
-			settings: [2]string{"timing LAN", ""}, storing: "over HTTP to the node beside them"},
+			settings: [2]string{"timing LAN", ""}, storing: "over HTTP to the node beside them, by Writer of the Go client"},
 		{name: "hashicorp/raft", member: startRaft, leads: true, stores: true,
 			flavours: []string{"applied"}, paced: true, module: "github.com/hashicorp/raft",
 			settings: [2]string{"DefaultConfig: timeouts of 1 s, lease 0.5 s, CommitTimeout 50 ms",
