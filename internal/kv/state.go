@@ -198,7 +198,7 @@ func (s *State) deleteKey(key string, d Dot, at clocksync.Reading) {
 func (s *State) write(e *Entry) {
 	old := s.entry(e.Key)
 	alone := s.loneLease(old)
-	s.unlink(e.Key)
+	s.discount(e.Key)
 	if alone && e.Lease != old.Lease {
 		s.leases.remove(old.Lease.String())
 	}
@@ -206,17 +206,18 @@ func (s *State) write(e *Entry) {
 	s.history.add(Change{Entry: e, Revision: s.revision, chain: s.chain})
 }
 
-// link puts an entry into a place where none is.
+// link makes an entry that of its key. The former one, if any, does not count any more.
 func (s *State) link(e *Entry) {
 	switch {
 	case !e.Deleted:
 		s.live++
-		if l, found := s.leases.get(e.Lease.String()); found && e.Lease != (Dot{}) {
+		if l := s.leaseOf(e); l != nil {
 			l.keys.set(e.Key, struct{}{})
 		}
 	case s.kind == Partitionable:
 		s.tombs++
 	default:
+		s.keys.remove(e.Key)
 		return
 	}
 	s.bytes += e.bytes()
@@ -224,23 +225,40 @@ func (s *State) link(e *Entry) {
 	s.keys.set(e.Key, e)
 }
 
+// leaseOf returns the lease that a key ends with, or nil.
+func (s *State) leaseOf(e *Entry) *lease {
+	if e.Lease == (Dot{}) {
+		return nil // most keys: the text of a dot takes its time
+	}
+	l, _ := s.leases.get(e.Lease.String())
+	return l
+}
+
 // unlink removes the entry of a key, if there is one.
 func (s *State) unlink(key string) {
+	if s.discount(key) {
+		s.keys.remove(key)
+	}
+}
+
+// discount takes the entry of a key out of all that is counted, and reports whether there is
+// one.
+func (s *State) discount(key string) bool {
 	e, found := s.keys.get(key)
 	if !found {
-		return
+		return false
 	}
 	if e.Deleted {
 		s.tombs--
 	} else {
 		s.live--
-		if l, found := s.leases.get(e.Lease.String()); found {
+		if l := s.leaseOf(e); l != nil {
 			l.keys.remove(key)
 		}
 	}
 	s.bytes -= e.bytes()
 	s.content ^= e.hash()
-	s.keys.remove(key)
+	return true
 }
 
 // trim drops the oldest deletions that are remembered when there are too many, a tenth of
