@@ -77,8 +77,8 @@ func TestBootstrapIsSaidInEachViewThatWaits(t *testing.T) { bootstrapsAgain(t) }
 
 func bootstrapsAgain(t testing.TB) {
 	view := func(n uint64) failaware.ViewID { return failaware.ViewID{Sequence: n, Leader: 1, Boot: 7} }
-	steps := []engine.Status{{Situation: Recovering, View: view(5)}, {Situation: Recovering, View: view(5)},
-		{Situation: Recovering, View: view(6)}, {Situation: Working, View: view(6)}}
+	steps := []engine.Status{{Situation: Recovering, View: view(5)}, {Situation: Recovering, View: view(5)}, {},
+		{Situation: Reporting, View: view(6)}, {Situation: Recovering, View: view(6)}, {Situation: Working, View: view(6)}}
 	ready := make(chan struct{})
 	close(ready)
 	var said []failaware.ViewID

@@ -16,6 +16,7 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "replicate", map[string]func(testing.TB){
 		"BarrierAcrossRestore":     barrierAcrossRestore,
 		"BarrierTransitionalShown": barriersShow,
+		"BootstrapAtAReport":       bootstrapsAgain,
 		"BootstrapOnce":            bootstrapsAgain,
 		"ReadOfAnotherView":        leasedInOneView,
 		"ReadThroughAView":         staleSaysSo,

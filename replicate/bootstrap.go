@@ -17,8 +17,9 @@ import (
 // operations may be lost, and an absent node that comes back discards its state. One call at
 // one node of the view is enough.
 //
-// It returns when the view does not wait any more, at once if it does not wait. The error
-// is that of the broadcast, a [*NotAcceptingError] with the cause of ctx, or
+// It returns when a view continues with a state, at once if it does already: Working,
+// Merging or Transferring. Without a view that has heard of all states it waits for one. The
+// error is that of the broadcast, a [*NotAcceptingError] with the cause of ctx, or
 // [failaware.ErrClosed].
 func (r *Replica) Bootstrap(ctx context.Context) error {
 	err := bootstrap(ctx, r.done, r.engine.Status, func(view failaware.ViewID) error {
@@ -35,14 +36,16 @@ func (r *Replica) Bootstrap(ctx context.Context) error {
 var errNotWaited = errors.New("replicate: ctx is done")
 
 // bootstrap calls say in each view that waits, because a permission counts in one view only.
+// A view whose members are still reporting may turn out to wait.
 func bootstrap(ctx context.Context, done <-chan struct{}, ask func() (engine.Status, <-chan struct{}), say func(failaware.ViewID) error) error {
 	said := failaware.ViewID{}
 	for {
 		status, changed := ask()
-		if status.Situation != Recovering {
+		switch status.Situation {
+		case Working, Merging, Transferring:
 			return nil
 		}
-		if status.View != said {
+		if status.Situation == Recovering && status.View != said {
 			if err := say(status.View); err != nil {
 				return fmt.Errorf("replicate: Bootstrap: %w", err)
 			}
