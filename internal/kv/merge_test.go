@@ -3,6 +3,7 @@ package kv
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -287,15 +288,79 @@ func conflictsAreBounded(t testing.TB) {
 	require.Len(t, w.s.Conflicts("late"), 30)
 	require.Equal(t, uint64(5+10), w.s.Summary().Forgotten)
 	for i := range MaxTombstones + 1 {
-		w.put("k"+strconv.Itoa(i), "")
-		w.do(Command{Op: Delete, Key: "k" + strconv.Itoa(i)})
+		key := fmt.Sprintf("k%05d", MaxTombstones-i)
+		w.put(key, "")
+		w.do(Command{Op: Delete, Key: key})
 	}
 	require.Equal(t, MaxTombstones*9/10, w.s.Summary().Tombstones)
-	_, found := w.s.keys.get("k0")
+	_, found := w.s.keys.get(fmt.Sprintf("k%05d", MaxTombstones))
 	require.False(t, found, "the oldest goes first")
+	_, found = w.s.keys.get("k00000")
+	require.True(t, found, "and the latest stays")
 	last := w.copy()
 	require.Equal(t, written(t, w.s), written(t, last))
 	require.Equal(t, w.s.bytes, last.bytes)
 }
 
 func TestConflictsAndTombstonesAreBounded(t *testing.T) { conflictsAreBounded(t) }
+
+// conflictBytesAreBounded is the same rule for few values that are large.
+func conflictBytesAreBounded(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	o := w.part(2)
+	const values = MaxConflictBytes/MaxValueBytes + 2
+	for i := range values {
+		w.put(strconv.Itoa(i), strings.Repeat("1", MaxValueBytes))
+		o.put(strconv.Itoa(i), strings.Repeat("2", MaxValueBytes))
+	}
+	merge(w, o)
+	require.LessOrEqual(t, w.s.conflictBytes, MaxConflictBytes)
+	require.EqualValues(t, values, len(w.s.Conflicts(""))+int(w.s.Summary().Forgotten))
+	require.Len(t, w.s.Conflicts(""), MaxConflictBytes/MaxValueBytes-1, "as many as there is room for, with their keys")
+}
+
+func TestBytesOfConflictsAreBounded(t *testing.T) { conflictBytesAreBounded(t) }
+
+// lastReadingStays is the rule of writes whose order nothing proves: the one with the later
+// reading stays, however many writes the other part has seen. The conflicts that this leaves
+// are listed by their age, and not by who wrote what is lost.
+func lastReadingStays(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	o := w.part(9)
+	o.put("b", "in this part only")
+	o.now.Time--
+	w.put("a", "1")
+	o.put("a", "2")
+	merge(w, o)
+	require.Equal(t, "1", w.value("a"))
+	o = w.part(3)
+	w.now.Time--
+	w.put("c", "1")
+	o.put("c", "2")
+	merge(w, o)
+	require.Equal(t, "2", w.value("c"))
+	var lost []string
+	for _, c := range w.s.Conflicts("") {
+		lost = append(lost, c.Lost.Key)
+	}
+	require.Equal(t, []string{"a", "c"}, lost)
+}
+
+func TestTheLastReadingStays(t *testing.T) { lastReadingStays(t) }
+
+// mergersDiffer has a part meet one of two others: who watches one of the merged states does
+// not go on with the other one.
+func mergersDiffer(t testing.TB) {
+	one := newWorld(t, Partitionable)
+	other, last := one.part(2), one.part(3)
+	for _, p := range []*world{one, other, last} {
+		p.put("a", strconv.FormatUint(p.name, 10))
+	}
+	merge(one, last)
+	merge(other, last)
+	require.Equal(t, one.s.Place().Revision, other.s.Place().Revision)
+	_, err := other.s.Since(one.s.Place())
+	require.ErrorIs(t, err, ErrOtherPart)
+}
+
+func TestMergersOfOtherPartsDiffer(t *testing.T) { mergersDiffer(t) }

@@ -54,6 +54,13 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvLeaseOutlivesWrite": leasesEndWithTheirWrite,
 		"KvSharedLeaseEnds":    leasesEndWithTheirWrite,
 		"KvLeaseEndsBehind":    leasesEndWithTheirWrite,
+		"KvDeletionsByKey":     conflictsAreBounded,
+		"KvVoidOldest":         appliedOnce,
+		"KvConflictsEndless":   conflictBytesAreBounded,
+		"KvPageEndless":        pagesAreBounded,
+		"KvMergersAlike":       mergersDiffer,
+		"KvLastReadingGoes":    lastReadingStays,
+		"KvConflictsByWriter":  lastReadingStays,
 	})
 }
 

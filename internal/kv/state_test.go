@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,11 @@ func appliedOnce(t testing.TB) {
 	w.do(Command{Op: Delete, Key: "a"})
 	require.Equal(t, Repeated, w.s.Apply(miss.Encode()).Status)
 	require.Equal(t, "-", w.value("a"))
+	for range maxVoid + 1 {
+		w.do(Command{Op: Delete, Key: "a"})
+	}
+	last := Command{Op: Put, Dot: Dot{w.name, w.n}, Key: "a", Value: []byte("9")}
+	require.Equal(t, Repeated, w.s.Apply(last.Encode()).Status, "the latest commands without an effect are known")
 }
 
 func TestCommandsAreAppliedOnce(t *testing.T) { appliedOnce(t) }
@@ -163,6 +169,23 @@ func TestListsHavePagesAndPrefixes(t *testing.T) {
 	before, _ := w.s.List("dir/", "a", 1)
 	require.Equal(t, "dir/00", before[0].Key)
 }
+
+// pagesAreBounded is the rule of pages of large values: they fit into an answer.
+func pagesAreBounded(t testing.TB) {
+	w := newWorld(t, Linearizable)
+	const values = MaxListBytes/MaxValueBytes + 1
+	for i := range values {
+		w.put(strconv.Itoa(i), strings.Repeat("v", MaxValueBytes))
+	}
+	first, more := w.s.List("", "", MaxList)
+	require.True(t, more)
+	require.Len(t, first, MaxListBytes/MaxValueBytes-1, "as many as there is room for, with their keys")
+	rest, more := w.s.List("", first[len(first)-1].Key, MaxList)
+	require.False(t, more)
+	require.Len(t, rest, values-len(first))
+}
+
+func TestPagesOfLargeValuesAreBounded(t *testing.T) { pagesAreBounded(t) }
 
 // fullIsRefused is the rule of limits: at a limit nothing is added.
 func fullIsRefused(t testing.TB) {
