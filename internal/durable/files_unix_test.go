@@ -34,6 +34,20 @@ func TestAReplacedFileKeepsItsMode(t *testing.T) {
 	}
 }
 
+// replacedAfterACrash has a crash leave the successor of a file that others may read: the next
+// one replaces it.
+func replacedAfterACrash(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(path+next, []byte("half"), 0o644))
+	require.NoError(t, os.Chmod(path+next, 0o644))
+	require.NoError(t, Replace(path, []byte("whole")))
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "whole", string(b))
+}
+
+func TestACrashIsNotInTheWayOfAReplacement(t *testing.T) { replacedAfterACrash(t) }
+
 // A special file or a link in the place of a file is neither followed, nor waited for,
 // nor changed.
 func TestOtherFilesInTheirPlaceAreRefused(t *testing.T) {

@@ -21,5 +21,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"RemovalOfNothing":      removedEarlier,
 		"DurableNamesUnasked":   flushIsAsked,
 		"LockFileRemoved":       rivals,
+		"DurableLeftInTheWay":   replacedAfterACrash,
 	})
 }

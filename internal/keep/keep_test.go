@@ -174,14 +174,19 @@ func failedReads(t testing.TB) {
 func TestAStateThatCannotBeReadIsNotLess(t *testing.T) { failedReads(t) }
 
 // A snapshot that fails has one cause, which the application passes on or not. It is told
-// once, in one line of the log.
-func TestTheCauseOfAFailedSnapshotIsToldOnce(t *testing.T) {
+// once, in one line of the log. The room that the snapshot had is free again: the log may
+// need it.
+func TestTheCauseOfAFailedSnapshotIsToldOnce(t *testing.T) { failedSnapshot(t) }
+
+func failedSnapshot(t testing.TB) {
 	d, app, k := three(t)
+	files := len(d.Files())
 	app.words = append(app.words, bytes.Repeat([]byte("x"), 1<<20))
 	d.SetRoom(1 << 10)
 	err := k.Snapshot(Step{Number: k.Last()})
 	require.ErrorIs(t, err, journal.ErrFull)
 	require.NotContains(t, err.Error(), "\n")
+	require.Len(t, d.Files(), files)
 }
 
 // unconfirmed has the disk fail when a start writes down where its snapshot belongs: the process

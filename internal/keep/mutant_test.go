@@ -20,5 +20,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepConfirmsUnsaid":  unconfirmed,
 		"KeepPayloadsLent":    keepsPayloads,
 		"KeepUnreadIsNone":    failedReads,
+		"KeepSnapshotsRoom":   failedSnapshot,
 	})
 }

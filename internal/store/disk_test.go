@@ -2,12 +2,14 @@ package store
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/replicate"
@@ -53,6 +55,9 @@ func TestFullDisk(t *testing.T) {
 		require.Equal(t, "it waits for the disks of nodes {2 3}: 'failaware kv status' there says why", hindrance(nil, timed.SetOf(2, 3)))
 		require.Empty(t, hindrance(nil, timed.Set{}))
 
+		require.True(t, saysUnknown(s, waits))
+		describe(replicate.Progress{Situation: replicate.Recovering, Absent: timed.SetOf(2, 3)}, &a)
+		require.Equal(t, []int{2, 3}, a.Absent)
 		waits.Full, a = nil, api.KVStatus{}
 		s.Describe(&a)
 		require.Empty(t, a.Unstored)
@@ -60,8 +65,17 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
+// saysUnknown reports whether a store says that an outcome is unknown, also if a refusal is why.
+// A refusal alone denies that the command is carried out.
+func saysUnknown(s *Store, refusal error) bool {
+	err := s.explain(&failaware.UnknownOutcomeError{Reason: failaware.NotAwaited, Err: refusal})
+	return strings.HasPrefix(err.Error(), "the outcome is unknown, the command may be carried out or not: ")
+}
+
 // A node that waits for a snapshot which another node cannot make says so, until one comes.
-func TestTheObstacleOfATransferIsSaid(t *testing.T) {
+func TestTheObstacleOfATransferIsSaid(t *testing.T) { obstacleIsSaid(t) }
+
+func obstacleIsSaid(t testing.TB) {
 	s := &Store{}
 	s.counted.events = noEvents()
 	said := func(now replicate.Situation) string {
@@ -76,6 +90,10 @@ func TestTheObstacleOfATransferIsSaid(t *testing.T) {
 	require.Empty(t, said(replicate.Working), "it waits for nothing")
 	s.noteEvent(replicate.Receiving{})
 	require.NotEmpty(t, said(replicate.Transferring))
-	s.noteEvent(replicate.Restored{})
-	require.Empty(t, said(replicate.Transferring))
+	for _, end := range []replicate.Event{replicate.Restored{}, replicate.Merged{}, replicate.Settled{}} {
+		s.noteEvent(replicate.Stuck{})
+		require.NotEmpty(t, said(replicate.Transferring))
+		s.noteEvent(end)
+		require.Empty(t, said(replicate.Transferring), "%T", end)
+	}
 }

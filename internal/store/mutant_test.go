@@ -9,9 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/internal/mutant"
 	"github.com/failaware/failaware/internal/mutant/planted"
+	"github.com/failaware/failaware/replicate"
+	"github.com/failaware/failaware/sim/memory"
 )
 
 // Each planted bug of the store is noticed by a world of its test.
@@ -39,7 +42,13 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvFreshnessCut":       func(*testing.T) bool { got, want := answersFresh(); return !reflect.DeepEqual(got, want) },
 		"KvTransitionalUntold": func(*testing.T) bool { got, want := outcomesAreTold(); return !reflect.DeepEqual(got, want) },
 		"KvTraceCut":           func(*testing.T) bool { got, want := tracedWhole(); return got != want },
-		"KvNoStandIn":          func(t *testing.T) bool { return !endsWithoutTheFirst(t) },
+		"KvKindUnchecked":      func(t *testing.T) bool { return !refusesItsOpposite(t, kv.Linearizable) },
+		"KvRefusalHidesUnknown": func(t *testing.T) bool {
+			s := startStore(t, failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(), Broadcast: &failaware.BroadcastConfig{}}, Config{Kind: kv.Partitionable})
+			defer s.Close()
+			return !saysUnknown(s, &replicate.NotAcceptingError{})
+		},
+		"KvNoStandIn": func(t *testing.T) bool { return !endsWithoutTheFirst(t) },
 		"KvRestoreUnheard": func(t *testing.T) bool {
 			var state bytes.Buffer
 			require.NoError(t, kv.New(kv.Partitionable).Snapshot(&state))

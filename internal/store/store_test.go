@@ -20,6 +20,7 @@ import (
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/sim/memory"
+	"github.com/failaware/failaware/timed"
 )
 
 // group is a group of stores in memory, in virtual time.
@@ -71,6 +72,34 @@ func startStore(t testing.TB, cfg failaware.Config, c Config) *Store {
 	s, err := p.Start(n)
 	require.NoError(t, err)
 	return s
+}
+
+// A store refuses a node that goes on without a quorum where there is one state, and a node
+// that needs one where each part has its own.
+func TestAStoreRefusesANodeOfAnotherKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, kind := range []kv.Kind{kv.Linearizable, kv.Partitionable} {
+			require.True(t, refusesItsOpposite(t, kind), kind)
+		}
+	})
+}
+
+// refusesItsOpposite reports whether a store refuses a node that its kind contradicts.
+func refusesItsOpposite(t testing.TB, kind kv.Kind) bool {
+	q, err := quorum.Majority(timed.SetOf(1))
+	require.NoError(t, err)
+	cfg := failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(), Quorum: q,
+		Broadcast: &failaware.BroadcastConfig{RequireQuorum: kind == kv.Partitionable}}
+	p, err := Prepare(cfg, Config{Kind: kind})
+	require.NoError(t, err)
+	n, err := failaware.Start(context.Background(), cfg)
+	require.NoError(t, err)
+	defer n.Close()
+	s, err := p.Start(n)
+	if err == nil {
+		require.NoError(t, s.Close())
+	}
+	return err != nil
 }
 
 func (g *group) close() {
