@@ -328,3 +328,26 @@ func TestANewJournalSaysHowMuchRoomItNeeds(t *testing.T) {
 }
 
 func TestAJournalOpensOnAFullDisk(t *testing.T) { opensOnFullDisks(t) }
+
+// leavesOtherFiles opens a journal among files of others, one of which is being replaced as
+// files of the journal are, and files that a crash has left of the journal itself.
+func leavesOtherFiles(t testing.TB) {
+	own := []string{"log-0000000000000002.new", "snapshot-0000000000000001.new"}
+	others := []string{"lock", "owner.new", "log-2.new", "notes-log-0000000000000002.new"}
+	files := map[string][]byte{}
+	for _, name := range slices.Concat(own, others) {
+		files[name] = []byte(name)
+	}
+	d := disktest.Of(files)
+	_, err := journal.OpenOn(d, journal.Options{Segment: 400})
+	require.NoError(t, err)
+	for _, name := range others {
+		require.Contains(t, d.Files(), name)
+	}
+	for _, name := range own {
+		require.NotContains(t, d.Files(), name)
+	}
+}
+
+// A journal removes what a crash has left of its own files, and no other file.
+func TestAJournalLeavesOtherFiles(t *testing.T) { leavesOtherFiles(t) }

@@ -60,6 +60,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SystemFullIsAFault":         fullSystem,
 		"JournalFlushUnasked":        systemRefuses,
 		"JournalQuotaIsAFault":       fullSystem,
+		"JournalRemovesOthers":       leavesOtherFiles,
 	})
 }
 
