@@ -25,6 +25,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SessionsUnreadMerged":     damagedSessionsAreRefused,
 		"BranchUnread":             branchUnread,
 		"AppliedForCertain":        outcomesSayAll,
+		"BesideIsRegular":          messagesSayAll,
 	})
 }
 

@@ -59,3 +59,12 @@ func outcomesSayAll(t testing.TB) {
 }
 
 func TestOutcomesSayAllThatIsKnown(t *testing.T) { outcomesSayAll(t) }
+
+// messagesSayAll requires that a message beside the operations says all that its delivery does.
+func messagesSayAll(t testing.TB) {
+	d := broadcast.Delivery{ID: failaware.MessageID{Sender: 1, Boot: 2, Sequence: 3}, Transitional: true, Stamp: 4, Deviation: 5, Payload: []byte("x"),
+		Options: broadcast.Options{Order: failaware.TimedOrder, Atomicity: failaware.StrongAtomicity}}
+	require.Equal(t, Message{ID: d.ID, Order: failaware.TimedOrder, Atomicity: failaware.StrongAtomicity, Transitional: true, Payload: d.Payload, Stamp: 4, Deviation: 5}, messageOf(&d))
+}
+
+func TestMessagesSayAllThatIsKnown(t *testing.T) { messagesSayAll(t) }

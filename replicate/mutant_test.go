@@ -54,6 +54,12 @@ func TestStorageNoticesStateRefusedOnce(t *testing.T) {
 	})
 }
 
+func TestStorageNoticesStoredNeedNotLast(t *testing.T) {
+	mutant.Set("StoredNeedNotLast")
+	defer mutant.Set(mutant.None)
+	require.False(t, leftBehind(t).Lasting)
+}
+
 func TestChangesNoticeOrderAsConfigured(t *testing.T) { noticesChange(t, "OrderAsConfigured") }
 func TestChangesNoticeChangeUnasked(t *testing.T)     { noticesChange(t, "ChangeUnasked") }
 func TestChangesNoticeChangeEndsEarly(t *testing.T)   { noticesChange(t, "ChangeEndsEarly") }

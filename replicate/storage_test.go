@@ -92,6 +92,28 @@ func TestAStateOnADiskGivesWayToALaterOne(t *testing.T) {
 	})
 }
 
+// An operation whose view ends before all members have it lasts all the same when Submit
+// returns: it is on the disks of those that go on.
+func TestWhatAViewLeavesBehindLastsOnDisks(t *testing.T) {
+	a := leftBehind(t)
+	require.True(t, a.Transitional, "the view has ended")
+	require.True(t, a.Lasting)
+}
+
+// leftBehind returns the outcome of an operation in a group without a quorum, one of whose
+// members goes away before it has it.
+func leftBehind(t *testing.T) (a replicate.Applied) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 7})
+		all := onDisks(t, net, t.TempDir(), false, 1, 2, 3)
+		submit(t, all[0], "one")
+		net.Partition([]failaware.NodeID{3})
+		a = submit(t, all[0], "two")
+		closeAll(t, all)
+	})
+	return a
+}
+
 func TestADamagedStateIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net, dir := memory.New(memory.Options{Seed: 8}), t.TempDir()
