@@ -60,6 +60,13 @@ func outcomesSayAll(t testing.TB) {
 
 func TestOutcomesSayAllThatIsKnown(t *testing.T) { outcomesSayAll(t) }
 
+// Who does not wait is not made to wait where a view has just lost its quorum.
+func TestAPauseIsARefusalToWhoDoesNotWait(t *testing.T) {
+	err := (&Replica{}).pause(t.Context(), true)
+	require.ErrorIs(t, err, ErrNotAccepting)
+	require.ErrorIs(t, err, failaware.ErrNoQuorum)
+}
+
 // messagesSayAll requires that a message beside the operations says all that its delivery does.
 func messagesSayAll(t testing.TB) {
 	d := broadcast.Delivery{ID: failaware.MessageID{Sender: 1, Boot: 2, Sequence: 3}, Transitional: true, Stamp: 4, Deviation: 5, Payload: []byte("x"),

@@ -105,7 +105,9 @@ func TestNothingDurableIsLostWithTheProcess(t *testing.T) {
 	require.Greater(t, sure, kills)
 }
 
-func TestOneOwnerHasAJournal(t *testing.T) {
+func TestOneOwnerHasAJournal(t *testing.T) { oneOwner(t) }
+
+func oneOwner(t testing.TB) {
 	dir := filepath.Join(t.TempDir(), "a", "journal")
 	j, err := journal.Open(dir, journal.Options{})
 	require.NoError(t, err)
@@ -116,6 +118,14 @@ func TestOneOwnerHasAJournal(t *testing.T) {
 	require.NoError(t, j.Close(), "again")
 	j, err = journal.Open(dir, journal.Options{})
 	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	log := filepath.Join(dir, "log-0000000000000001")
+	require.NoError(t, os.Rename(log, log+".away"))
+	_, err = journal.Open(dir, journal.Options{Former: "owner"})
+	require.ErrorContains(t, err, "missing")
+	require.NoError(t, os.Rename(log+".away", log))
+	j, err = journal.Open(dir, journal.Options{})
+	require.NoError(t, err, "one that was refused is free")
 	require.NoError(t, j.Close())
 }
 

@@ -61,6 +61,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalFlushUnasked":        systemRefuses,
 		"JournalQuotaIsAFault":       fullSystem,
 		"JournalRemovesOthers":       leavesOtherFiles,
+		"JournalLockKept":            oneOwner,
 	})
 }
 

@@ -103,7 +103,7 @@ func three(t testing.TB) (*disktest.Disk, *list, kept) {
 func keepsPayloads(t testing.TB) {
 	d, app, _ := three(t)
 	again := &list{}
-	open(t, d, again)
+	require.EqualValues(t, 3, open(t, d, again).Replayed())
 	require.Equal(t, app.text(), again.text())
 }
 

@@ -21,5 +21,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepPayloadsLent":    keepsPayloads,
 		"KeepUnreadIsNone":    failedReads,
 		"KeepSnapshotsRoom":   failedSnapshot,
+		"KeepReplaysUnsaid":   keepsPayloads,
 	})
 }
