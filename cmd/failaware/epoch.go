@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/url"
 
@@ -45,6 +46,15 @@ func epochText(e *api.Epoch) string {
 	return fmt.Sprintf("epoch %d: %s", e.Epoch, e.Quorum)
 }
 
+// parseSystem reads a quorum system.
+func parseSystem(text string) (quorum.System, error) {
+	s, err := quorum.Parse(text)
+	if err != nil {
+		return nil, errors.New(withoutPackages(err.Error()))
+	}
+	return s, nil
+}
+
 func newEpochChangeCommand(g *globals) *cobra.Command {
 	var force bool
 	var dead string
@@ -78,7 +88,7 @@ successor and more dead.`,
 		Example: `  failaware epoch change majority:2,3,4
   failaware epoch change majority:1,2,5 --force --dead 3,4`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			next, err := quorum.Parse(args[0])
+			next, err := parseSystem(args[0])
 			switch {
 			case err != nil:
 				return cli.Wrong("SYSTEM: %w", err)

@@ -31,13 +31,20 @@ var word = regexp.MustCompile(`"[^"]*"|\b[A-Z][A-Za-z]+(\.[A-Z][A-Za-z]*)?\b`)
 // fieldsToFlags replaces the names of fields in a text by their flags.
 func fieldsToFlags(text string) string { return word.ReplaceAllStringFunc(text, flagOf) }
 
+// packages matches names of packages, with which the library begins errors.
+var packages = regexp.MustCompile(`(^|: )(?:(?:failaware|replicate|clockbound|ntpserver|quorum|udp): )+`)
+
+// withoutPackages returns a text without names of packages: they tell users of the program
+// nothing.
+func withoutPackages(text string) string { return packages.ReplaceAllString(text, "$1") }
+
 // byOrigin returns the text of an error of the library that begins with the name of a field,
 // with the origin of its value in its place.
 func (values source) byOrigin(err error) string {
-	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "failaware: "), "replicate: ")
+	text := withoutPackages(err.Error())
 	field, rest, _ := strings.Cut(text, ": ")
 	if i := slices.IndexFunc(settings, func(s *setting) bool { return s.field == field }); i >= 0 {
-		return origin(settings[i], values, "") + ": " + strings.TrimPrefix(rest, "failaware: ")
+		return origin(settings[i], values, "") + ": " + rest
 	}
 	return text
 }

@@ -141,7 +141,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 func (r *nodeRun) startError(err error) error {
 	switch {
 	case errors.Is(err, failaware.ErrServeTime): // it names its own address
-		return cli.Wrong("%s", fieldsToFlags(err.Error()))
+		return cli.Wrong("%s", fieldsToFlags(withoutPackages(err.Error())))
 	case errors.Is(err, syscall.EADDRINUSE):
 		return cli.Wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
 	case errors.Is(err, failaware.ErrInUse):

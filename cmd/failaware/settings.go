@@ -129,7 +129,7 @@ var settings = []*setting{
 
 	{"mode", "mode", "available|strict", "Mode", "the kind of election (default available)", parsed(func(c *nodeConfig) *failaware.Mode { return &c.Mode }, leader.ParseMode)},
 	{"rank", "rank", "stable|id", "RankBy", "which candidate wins (default stable)", parsed(func(c *nodeConfig) *failaware.RankBy { return &c.RankBy }, leader.ParseRankBy)},
-	{"quorum", "quorum", "system", "Quorum", "leaders also lead globally, by this quorum system, the same everywhere: majority:1,2,3, weighted:1=2,2=1,3=1, grid:1,2/3,4 or explicit:1,2/2,3/1,3", parsed(func(c *nodeConfig) *quorum.System { return &c.Quorum }, quorum.Parse)},
+	{"quorum", "quorum", "system", "Quorum", "leaders also lead globally, by this quorum system, the same everywhere: majority:1,2,3, weighted:1=2,2=1,3=1, grid:1,2/3,4 or explicit:1,2/2,3/1,3", parsed(func(c *nodeConfig) *quorum.System { return &c.Quorum }, parseSystem)},
 	{"join_quorum", "join-quorum", kindBool, "JoinQuorum", "this node is new in a group with a quorum system: it learns the system from the other nodes, and has no quorum setting of its own", boolean(func(c *nodeConfig) *bool { return &c.JoinQuorum })},
 	{"quorum_epoch", "quorum-epoch", "count", "QuorumEpoch", "the number of that quorum system, the same everywhere (default 1)", number(func(c *nodeConfig) *uint64 { return &c.QuorumEpoch }, 1, math.MaxInt64)},
 	{"weight", "weight", "0-65535", "Weight", "nodes of larger weight are preferred as leaders", number(func(c *nodeConfig) *uint16 { return &c.Weight }, 0, math.MaxUint16)},

@@ -47,7 +47,7 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 	defer cancel()
 	next, err := quorum.Parse(q.URL.Query().Get("system"))
 	if err != nil {
-		Fail(w, http.StatusBadRequest, fmt.Errorf("system: %w", err))
+		Fail(w, http.StatusBadRequest, errors.New("system: "+strings.TrimPrefix(err.Error(), "quorum: ")))
 		return
 	}
 	if values := q.URL.Query(); values.Has("dead") {
