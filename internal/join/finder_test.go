@@ -26,6 +26,7 @@ type names struct {
 	mu      sync.Mutex
 	hosts   map[string][]string
 	targets []*net.SRV
+	wrong   error // of targets that are left out
 	lookups []time.Time
 }
 
@@ -48,7 +49,7 @@ func (n *names) LookupSRV(_ context.Context, _, _, name string) (string, []*net.
 	if n.targets == nil {
 		return "", nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 	}
-	return name, n.targets, nil
+	return name, n.targets, n.wrong
 }
 
 func (n *names) set(host string, addrs ...string) {
@@ -100,7 +101,7 @@ func TestAllAddressesOfANameCount(t *testing.T) {
 		w := newWorld(t, "192.0.2.9:7009", "nodes.example.org:7000")
 		require.Equal(t, "[192.0.2.9:7009]", w.addrs(), "addresses are found at once")
 		require.Equal(t, "not looked up yet", w.Found().Sources[1].Problem)
-		w.set("nodes.example.org", "192.0.2.3", "192.0.2.2", "2001:db8::1", "192.0.2.3")
+		w.set("nodes.example.org", "::ffff:192.0.2.3", "::ffff:192.0.2.2", "2001:db8::1", "::ffff:192.0.2.3") // as systems answer
 		w.run(t)
 		require.Equal(t, "[192.0.2.9:7009 192.0.2.2:7000 192.0.2.3:7000]", w.addrs())
 		require.Empty(t, w.Found().Sources[1].Problem)
@@ -161,6 +162,13 @@ func TestServicesOfTheDNS(t *testing.T) {
 		w.run(t)
 		require.Equal(t, "[192.0.2.1:7001 192.0.2.2:7002 192.0.2.3:7002]", w.addrs())
 		require.Contains(t, w.Found().Sources[0].Problem, "none.example.org")
+		w.names.mu.Lock()
+		w.wrong = &net.DNSError{Err: "it has invalid names", Name: "example.org"}
+		w.targets = w.targets[1:2]
+		w.names.mu.Unlock()
+		time.Sleep(loneWait)
+		synctest.Wait()
+		require.Equal(t, "[192.0.2.2:7002 192.0.2.3:7002]", w.addrs())
 	})
 }
 
@@ -298,6 +306,9 @@ func TestAMulticastGroup(t *testing.T) {
 		t.Skip("the system carries no multicast on its loopback interface")
 	}
 	close(stop)
+	awaitFree(t, s.Addr.Port())
+	wrong := Source{Text: "wrong", Kind: Multicast, Addr: netip.MustParseAddrPort("192.0.2.1:7000")}
+	require.ErrorContains(t, Listen([]Source{s, wrong}, local, stop, nil), `"wrong": `)
 	_, err = interfaceOf(netip.MustParseAddr("203.0.113.77"))
 	require.ErrorContains(t, err, "no interface has the address")
 	require.False(t, errors.Is(err, net.ErrClosed))
@@ -313,15 +324,17 @@ func TestAFloodIsTakenSlowly(t *testing.T) {
 	require.NoError(t, err)
 	defer sender.Close()
 	const packets = helloRoom + 50
-	for range packets { // the system holds so many small ones
-		_, err = sender.WriteToUDPAddrPort([]byte("hello"), to)
+	for i := range packets { // the system holds so many small ones
+		_, err = sender.WriteToUDPAddrPort(fmt.Appendf(nil, "hello %d", i), to)
 		require.NoError(t, err)
 	}
 	begin, taken, ended := time.Now(), 0, make(chan struct{})
+	var kept [][]byte
 	go func() {
 		defer close(ended)
-		receive(c, func([]byte, netip.AddrPort) {
+		receive(c, func(b []byte, _ netip.AddrPort) {
 			taken++
+			kept = append(kept, b)
 			if most := helloRoom + 1 + int(time.Since(begin)/helloRate); taken > most {
 				t.Errorf("packet %d is taken, and %d would be the most", taken, most)
 			}
@@ -337,6 +350,17 @@ func TestAFloodIsTakenSlowly(t *testing.T) {
 		<-ended
 		require.Fail(t, "packets that wait are not taken", taken)
 	}
+	for i, b := range kept {
+		require.Equal(t, fmt.Sprintf("hello %d", i), string(b), "the bytes are those of who took them")
+	}
+}
+
+// awaitFree waits until no socket is bound to a port.
+func awaitFree(t *testing.T, port uint16) {
+	require.Eventually(t, func() bool {
+		c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(port)})
+		return err == nil && c.Close() == nil
+	}, time.Minute, time.Millisecond, "a socket is left")
 }
 
 func freePort(t *testing.T) string {

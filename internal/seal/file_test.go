@@ -76,6 +76,7 @@ func TestFaultsOfFiles(t *testing.T) {
 		"there is no key":                   "# nothing\n\n",
 		"line 2: a key begins with":         "# one\nsecret\n",
 		"line 1: the key is not base64":     mark + "????\n",
+		"line 2: the key is not base64":     "\n" + mark + strings.Repeat("A", 42) + "B\n", // with bits of no byte
 		"line 3: the key has 3 bytes":       key() + "\n" + mark + "AAAA\n",
 		"is there twice":                    same + same,
 		"4 keys are more than 3":            key() + key() + key() + key(),

@@ -89,6 +89,21 @@ func TestChangedPacketsAreForged(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// Who has the key may seal anything. What has no room for the ids of keys is too short.
+func TestSealedPacketsWithoutIDs(t *testing.T) {
+	k := NewKey()
+	s, o := NewSealer(ring(t, k)), NewOpener(ring(t, k))
+	from := Origin{Source: 7, Boot: 99, Key: k.ID()}
+	s.prepare(from.Boot, 3, 4)
+	for room := range Head - saltSize {
+		b := packet("")[:header+saltSize]
+		copy(b[header:], s.nonce[4:])
+		b = s.aead.Seal(b, s.nonce[:], make([]byte, room), b[:header])
+		_, _, err := o.Open(b, header, from, 3)
+		require.Equal(t, ErrShort, err)
+	}
+}
+
 // Two machines with the same boot id and counter, as after a copy, do not repeat a nonce.
 func TestSaltChangesEverything(t *testing.T) {
 	k := NewKey()
