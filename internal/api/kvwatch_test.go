@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -307,6 +308,25 @@ func TestWatchAfterARevisionThatIsGone(t *testing.T) {
 	noteKinds(f, &kinds)
 	require.True(t, f.update(t.Context()))
 	require.Equal(t, []string{"reset", "complete", "fresh"}, kinds)
+}
+
+// A change that comes after a watch has looked, and before it waits, is sent at once.
+func TestAWatchWaitsForNothingThatHasCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newLoneStore()
+		f, _, err := newWatch(t.Context(), store, "", "", false)
+		require.NoError(t, err)
+		begin, count := time.Now(), 0
+		for range f.messages(t.Context()) {
+			if count++; count == 4 {
+				break
+			}
+			_, err := store.Submit(t.Context(), kv.Command{Op: kv.Put, Key: "k"}, Attempt{})
+			require.NoError(t, err)
+		}
+		require.Equal(t, 4, count)
+		require.Equal(t, begin, time.Now())
+	})
 }
 
 // A watch says at its beginning whether it will hear of all changes, and then when that changes.

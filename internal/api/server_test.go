@@ -239,6 +239,9 @@ func TestHeadersOfStreams(t *testing.T) {
 			[]string{h.Get("Content-Type"), h.Get("Cache-Control"), h.Get("X-Content-Type-Options"), h.Get("Failaware-Run")})
 		require.NotEmpty(t, h.Get("Failaware-Last"))
 		require.Zero(t, s.streams.open.Load())
+		w = httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, method, "/v1/events?since=7", nil))
+		require.Equal(t, s.Run()+".7", w.Header().Get("Failaware-Last"), "until an event comes, a client goes on there")
 	}
 }
 

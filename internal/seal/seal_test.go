@@ -245,6 +245,10 @@ func sharedFrames(t testing.TB) {
 	mixed := append(p[:len(p)-len(x.Sealed):len(p)-len(x.Sealed)], y.Sealed...)
 	_, _, err := o.OpenSharing(mixed, header, from, 20)
 	require.Equal(t, ErrForged, err, "the shared frames of another packet")
+	z := share("frames of a copy!", 10) // of the same nonce
+	copied := append(p[:len(p)-len(x.Sealed):len(p)-len(x.Sealed)], z.Sealed...)
+	_, _, err = o.OpenSharing(copied, header, from, 20)
+	require.Equal(t, ErrForged, err, "the shared frames of a copy of the machine")
 	_, _, err = o.Open(p, header, from, 20)
 	require.Equal(t, ErrForged, err)
 	frames, _, err := o.OpenSharing(p, header, from, 20)
