@@ -15,12 +15,13 @@ import (
 
 // child is the command of `failaware lock`, with its process group.
 type child struct {
-	cmd    *exec.Cmd
-	cgroup cgroup // has its descendants, where there are control groups
-	guard  *guard
-	clock  *hwclock.Clock
-	dead   chan hwclock.Reading // has when neither it nor its descendants ran any more
-	ended  chan struct{}        // closed afterwards, when what belongs to it is gone
+	cmd     *exec.Cmd
+	cgroup  cgroup // has its descendants, where there are control groups
+	earlier []int  // other children of this process
+	guard   *guard
+	clock   *hwclock.Clock
+	dead    chan hwclock.Reading // has when neither it nor its descendants ran any more
+	ended   chan struct{}        // closed afterwards, when what belongs to it is gone
 
 	mu   sync.Mutex
 	gone bool // another process may have its id
@@ -31,8 +32,8 @@ func startChild(parent *cobra.Command, path string, args, env []string, clock *h
 	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: append(os.Environ(), env...),
 		Stdin: parent.InOrStdin(), Stdout: parent.OutOrStdout(), Stderr: parent.ErrOrStderr(),
 		SysProcAttr: newProcessGroup()}, cgroup: newCgroup(), clock: clock, dead: make(chan hwclock.Reading, 1), ended: make(chan struct{})}
-	err := adopt()
-	if err == nil {
+	var err error
+	if c.earlier, err = adopt(); err == nil {
 		err = c.start(until)
 	}
 	if err != nil {

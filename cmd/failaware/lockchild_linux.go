@@ -22,8 +22,11 @@ func dieWithParent() error {
 	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0)
 }
 
-// adopt makes orphaned descendants of this process its children.
-func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+// adopt makes orphaned descendants of this process its children. It returns those that it
+// has already: a shell may have started them before it became lock.
+func adopt() (earlier []int, err error) {
+	return children(), unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+}
 
 // collect waits until the command ends, and kills the rest of its group before it
 // collects the command: until then no other process has its id. It also kills the
@@ -36,7 +39,7 @@ func (c *child) collect() {
 	c.died(func() bool {
 		killGroup(c.cmd.Process)
 		c.cgroup.kill()
-		return killOrphans(c.cmd.Process.Pid, c.guard.cmd.Process.Pid)
+		return killOrphans(append(c.earlier, c.cmd.Process.Pid, c.guard.cmd.Process.Pid)...)
 	})
 	_ = c.cmd.Wait() // the state says more
 	c.gone = true
