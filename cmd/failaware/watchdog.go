@@ -6,17 +6,21 @@ import (
 	"time"
 )
 
+// longestWatchdog is short enough for every watchdog that is slower.
+const longestWatchdog = time.Hour
+
 // watchdogTime returns the time after which systemd ends a service that has not said
-// that it works, or 0 if systemd does not watch this process: see sd_watchdog_enabled(3).
+// that it works, or a shorter one, or 0 if systemd does not watch this process: see
+// sd_watchdog_enabled(3).
 func watchdogTime() time.Duration {
 	if pid := os.Getenv("WATCHDOG_PID"); pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return 0
 	}
 	us, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
-	if err != nil || us <= 0 || us > int64(time.Hour/time.Microsecond) {
+	if err != nil || us <= 0 {
 		return 0
 	}
-	return time.Duration(us) * time.Microsecond
+	return time.Duration(min(us, int64(longestWatchdog/time.Microsecond))) * time.Microsecond
 }
 
 // feedWatchdog tells systemd at three times the needed rate that the node works, as
