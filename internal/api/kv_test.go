@@ -29,6 +29,7 @@ type loneStore struct {
 	err     error  // of requests that need others
 	ask     func() // gets what others have, before a latest read; or nil
 	alone   error  // of latest reads, while the view is up to date
+	late    error  // of latest reads that have looked at the state, which did not count
 	now     time.Duration
 	table   *session.Table
 }
@@ -48,6 +49,9 @@ func (s *loneStore) Read(_ context.Context, latest bool, f func(*kv.State)) (KVF
 		s.ask()
 	}
 	f(s.state) // the last call counts
+	if latest && s.late != nil {
+		return KVFresh{}, s.late
+	}
 	f(s.state)
 	return KVFresh{Latest: latest, UpToDate: s.err == nil, Members: []int{1}, Situation: atWork}, nil
 }
@@ -348,6 +352,10 @@ func TestChangesAreWatched(t *testing.T) {
 	put("x/4")
 	items = watched(t, c, "x/4", &r, url.Values{"prefix": {"x/"}}, nil)
 	require.Len(t, items, 1, "after the last item")
+	leased := ask[KVWrite](t, c, 200, "POST", "put", "v", "key", "x/4", "ttl", "1m")
+	items = watched(t, c, "x/4", &r, url.Values{"prefix": {"x/"}}, nil)
+	require.NotEmpty(t, leased.Lease)
+	require.Equal(t, leased.Lease, items[0].Lease)
 
 	items = watched(t, c, "complete", &Resume{}, url.Values{"prefix": {"x/"}, "current": {"true"}}, nil)
 	require.Len(t, items, 6)

@@ -310,6 +310,21 @@ func TestWatchAfterARevisionThatIsGone(t *testing.T) {
 	require.Equal(t, []string{"reset", "complete", "fresh"}, kinds)
 }
 
+// What a watch has seen of the state of all counts only if that is the state.
+func TestAWatchForgetsWhatDidNotCount(t *testing.T) {
+	store := newLoneStore()
+	f, _, err := newWatch(t.Context(), store, "", "500", false)
+	require.NoError(t, err)
+	var kinds []string
+	noteKinds(f, &kinds)
+	store.late = errors.New("the view has changed")
+	require.True(t, f.update(t.Context()))
+	require.Equal(t, []string{"stale"}, kinds)
+	store.late = nil
+	require.True(t, f.update(t.Context()))
+	require.Equal(t, []string{"stale", "reset", "complete", "fresh"}, kinds)
+}
+
 // A change that comes after a watch has looked, and before it waits, is sent at once.
 func TestAWatchWaitsForNothingThatHasCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
