@@ -91,6 +91,9 @@ func TestChangedSettingsAreNamed(t *testing.T) {
 	before := source{"id": {{"1", "--id"}}, "peers": {{"2=a:1", "x"}}, "tags": {{"a=1", "x"}, {"b=2", "x"}}, "log.level": {{"info", "x"}}}
 	after := source{"id": {{"1", "node.yaml:1"}}, "peers": {{"3=b:1", "x"}}, "tags": {{"a=1", "x"}, {"b=2", "x"}}, "log.level": {{"info", "x"}}}
 	require.Empty(t, changedSettings(before, after), "only the peers have changed")
+	after["id"][0].text = "2"
+	require.Equal(t, []string{"id"}, changedSettings(before, after))
+	after["id"][0].text = "1"
 	delete(after, "log.level")
 	after["http"], after["tags"] = []raw{{"127.0.0.1:1", "x"}}, []raw{{"a=1", "x"}}
 	require.Equal(t, []string{"tags", "http", "log.level"}, changedSettings(before, after))

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"syscall"
 	"testing"
@@ -11,7 +12,23 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
+
+// Systemd orders the messages about a reload by its own clock, in microseconds.
+func TestTheTimeOfAReload(t *testing.T) {
+	now := func() int64 {
+		var at unix.Timespec
+		require.NoError(t, unix.ClockGettime(unix.CLOCK_MONOTONIC, &at))
+		return at.Nano() / 1000
+	}
+	var us int64
+	before := now()
+	_, err := fmt.Sscanf(reloadingState(), "RELOADING=1\nMONOTONIC_USEC=%d", &us)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, us, before)
+	require.LessOrEqual(t, us, now())
+}
 
 // A node that leaves is ended at once by a signal that a person sends after the first one,
 // and not by one that has come twice.

@@ -311,7 +311,9 @@ func TestWatchAfterARevisionThatIsGone(t *testing.T) {
 }
 
 // What a watch has seen of the state of all counts only if that is the state.
-func TestAWatchForgetsWhatDidNotCount(t *testing.T) {
+func TestAWatchForgetsWhatDidNotCount(t *testing.T) { forgetsWhatDidNotCount(t) }
+
+func forgetsWhatDidNotCount(t testing.TB) {
 	store := newLoneStore()
 	f, _, err := newWatch(t.Context(), store, "", "500", false)
 	require.NoError(t, err)

@@ -34,6 +34,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvAheadIsGone":       watch,
 		"KvAheadForEver":      watch,
 		"KvAheadIsFresh":      watch,
+		"KvListingAborted":    forgetsWhatDidNotCount,
 		"ClientCommandsAgain": commandsAreNotPerformedTwice,
 		"AnswersCut":          answersAreWhole,
 
