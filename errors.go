@@ -23,7 +23,7 @@ var (
 	ErrSuccessor = errors.New("failaware: no such successor")
 	// ErrStaticQuorum: this node's quorum system cannot be replaced: it has none, or no
 	// state directory, or [BroadcastConfig.RequireQuorum] without replicated state.
-	ErrStaticQuorum = errors.New("failaware: the quorum system of this node cannot be replaced: that needs a quorum system, a state directory, and with RequireQuorum a replicated state")
+	ErrStaticQuorum = errors.New("failaware: the quorum system of this node cannot be replaced: that needs a quorum system, a state directory, and with Broadcast.RequireQuorum a replicated state")
 	// ErrStateNotReady: a quorum of the present or of the next system is not known to have
 	// the replicated state, which might be lost with the members that have it.
 	ErrStateNotReady = errors.New("failaware: the replicated state is not ready for another quorum system")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,6 +54,16 @@ func parseSystem(text string) (quorum.System, error) {
 		return nil, errors.New(withoutPackages(err.Error()))
 	}
 	return s, nil
+}
+
+// unreplaced returns the error of a change of the quorum system with the flag in place of the
+// field.
+func unreplaced(err error) error {
+	if e, ok := errors.AsType[*api.StatusError](err); ok {
+		const field = "Broadcast.RequireQuorum"
+		e.Text = strings.ReplaceAll(e.Text, field, flagOf(field))
+	}
+	return err
 }
 
 func newEpochChangeCommand(g *globals) *cobra.Command {
@@ -105,7 +116,7 @@ successor and more dead.`,
 			if force {
 				text = "the node tells the other survivors: " + next.String() + "; if they cannot know what the dead had, a linearizable store waits for 'failaware kv bootstrap', which may lose acknowledged writes"
 			}
-			return g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, text)
+			return unreplaced(g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, text))
 		},
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "replace it without a leader; read the conditions first")

@@ -176,6 +176,7 @@ func TestOneCertificateHasSomeConnections(t *testing.T) {
 		require.NoError(t, err)
 		_, err = io.Copy(io.Discard, res.Body) // so that the connection stays
 		require.NoError(t, errors.Join(err, res.Body.Close()))
+		require.Equal(t, res.StatusCode != http.StatusOK, res.Close, "a refused connection does not stay")
 		return res.StatusCode
 	}
 	for range MaxPerUser {
