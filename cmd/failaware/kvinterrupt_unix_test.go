@@ -39,3 +39,29 @@ func TestInterruptedCommands(t *testing.T) {
 		require.Equal(t, "failaware: interrupted; the outcome is not known: repeat the command, at any node, with --session 1/0000000000000007/o1 --number 1\n", stderr.String())
 	}
 }
+
+// When the outcome is known, a signal ends the command as it ends any other.
+func TestCommandsInterruptedAfterTheirOutcome(t *testing.T) {
+	came, ended := make(chan struct{}), make(chan struct{})
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/kv/session/open", func(w http.ResponseWriter, _ *http.Request) {
+		api.Answer(w, http.StatusOK, api.KVSession{Session: "1/0000000000000007/o1"})
+	})
+	mux.HandleFunc("POST /v1/kv/put", func(w http.ResponseWriter, _ *http.Request) {
+		api.Answer(w, http.StatusOK, api.KVWrite{Status: "done", Version: "3"})
+	})
+	mux.HandleFunc("POST /v1/kv/session/close", func(http.ResponseWriter, *http.Request) {
+		came <- struct{}{}
+		<-ended
+	})
+	socket := serveAt(t, mux)
+	t.Cleanup(func() { close(ended) })
+	cmd, out, stderr := clitest.Start(t, "failaware --addr "+socket+" kv put colour blue --timeout 1h")
+	<-came
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	var died *exec.ExitError
+	require.ErrorAs(t, cmd.Wait(), &died)
+	require.Equal(t, syscall.SIGINT, died.Sys().(syscall.WaitStatus).Signal())
+	require.Equal(t, "version 3\n", out.String())
+	require.Empty(t, stderr.String())
+}

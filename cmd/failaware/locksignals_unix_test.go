@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 	"testing"
@@ -113,4 +114,37 @@ func TestSignalsOfALockThatWaits(t *testing.T) {
 			require.Equal(t, signalCode(s), exit.Code)
 		}
 	}
+}
+
+// A guard that cannot say that it kills, because lock is gone, kills all the same.
+func TestAGuardThatNobodyHearsKills(t *testing.T) {
+	job := exec.Command("sleep", "200")
+	job.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := job.Start(); err != nil {
+		t.Skip("no program sleep: ", err)
+	}
+	t.Cleanup(func() {
+		_ = job.Process.Kill()
+		_ = job.Wait()
+	})
+	says, out, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, says.Close())
+	guard := exec.Command("failaware", lockGuard, "")
+	guard.Stdout = out
+	to, err := guard.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, guard.Start())
+	t.Cleanup(func() {
+		_ = guard.Process.Kill()
+		_ = guard.Wait()
+	})
+	require.NoError(t, out.Close())
+	_, err = to.Write(append(guardMessage{messageKillAt, 1}.bytes(), guardMessage{messageGroup, uint64(job.Process.Pid)}.bytes()...))
+	require.NoError(t, err)
+	var died *exec.ExitError
+	require.ErrorAs(t, job.Wait(), &died)
+	require.Equal(t, syscall.SIGKILL, died.Sys().(syscall.WaitStatus).Signal())
+	require.NoError(t, to.Close())
+	require.NoError(t, guard.Wait())
 }
