@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +50,38 @@ func TestNodesNameTheirDifferences(t *testing.T) {
 			eventually(t, "both lead", func() bool { return one.Leads() && two.Leads() })
 			require.NoError(t, one.Err())
 			require.NoError(t, two.Err())
+		})
+	}
+}
+
+// A node that finds others by Join alone names the differences as one that lists them does, on
+// both sides: a newcomer with another quorum system under the same number of the epoch, too.
+func TestANewcomerAndTheGroupNameTheirDifferences(t *testing.T) {
+	system := func(members ...NodeID) Config {
+		return Config{Quorum: majorityOf(t, members...), Broadcast: &BroadcastConfig{RequireQuorum: true}, StateDir: t.TempDir()}
+	}
+	for name, c := range map[string]struct {
+		one, two    Config
+		here, there string // at node 1, at node 2
+	}{
+		"group": {Config{}, Config{Group: "b"},
+			`Group is "default" here and "b" there`, `Group is "b" here and "default" there`},
+		"quorum": {system(1), system(1, 2),
+			"Quorum is majority:1 here and majority:1,2 there", "Quorum is majority:1,2 here and majority:1 there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.one.ID, c.two.ID = 1, 2
+			one := startNode(t, c.one)
+			c.two.Join = []string{one.Addr().String()}
+			two := startNode(t, c.two)
+			shows := func(n *Node, text string) func() bool {
+				return func() bool {
+					s := n.Status()
+					return len(s.Peers) == 1 && strings.Contains(s.Peers[0].String(), text)
+				}
+			}
+			eventually(t, "the group names it", shows(one, c.here))
+			eventually(t, "the newcomer names it", shows(two, c.there))
 		})
 	}
 }

@@ -79,7 +79,7 @@ func (e QuorumChange) String() string {
 		return fmt.Sprintf("this node was declared dead in epoch %d: it votes no more, until %s rules", e.Epoch, e.System)
 	case QuorumConflict:
 		return fmt.Sprintf("%s knows %s as another quorum system of epoch %d, or successor of it, than this node: "+
-			"a change was forced wrongly, or groups are mixed up", e.node(e.Peer), e.System, e.Epoch)
+			"a new node was given one instead of JoinQuorum, a change was forced wrongly, or groups are mixed up", e.node(e.Peer), e.System, e.Epoch)
 	case QuorumUnordered:
 		return fmt.Sprintf("proposals of epoch %d do not compare: members have lost their state directories", e.Epoch)
 	}

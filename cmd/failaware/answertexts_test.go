@@ -89,8 +89,8 @@ func answerTexts() []answerText {
 		one("broadcast", nil, sentText),
 		one("verify", nil, verificationText), one("global", nil, globalText), one("leader", nil, leaderText),
 		one("view", nil, viewText), one("clock", nil, clockText), one("epoch", nil, epochText), one("state", nil, stateText),
-		one("join", nil, func(j *api.Join) string { return joinText(j, false) }),
-		one("join alone", nil, func(j *api.Join) string { return joinText(j, true) }),
+		one("join", nil, func(j *api.Join) string { return joinText(j, "") }),
+		one("join alone", nil, func(j *api.Join) string { return joinText(j, whyAlone(&api.Status{}, j)) }),
 		one("member's delay", nil, func(m *api.MemberInfo) string { return delayText(m, &api.Members{}) }),
 		one("member's offset", nil, func(m *api.MemberInfo) string { return offsetText(m, &api.Members{}) }),
 		written("members", nil, func(w io.Writer, m *api.MemberInfo) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -138,9 +139,20 @@ const noAnswer = "none runs there, packets are lost, or keys differ, which its s
 // warnAlone says what --join has led to, while nobody is heard.
 func (r *nodeRun) warnAlone(s *failaware.Status) {
 	for _, j := range s.Join {
-		why := cmp.Or(j.Problem, "no member answers at "+fmt.Sprint(j.Addresses)+": "+noAnswer)
+		why := cmp.Or(j.Problem, ignoredAt(s, j.Addresses), "no member answers at "+fmt.Sprint(j.Addresses)+": "+noAnswer)
 		r.log.Warn("this node is alone: --join has led to nobody", "join", j.Source, "why", why)
 	}
+}
+
+// ignoredAt says why a node that answers at one of the addresses is ignored, or "".
+func ignoredAt(s *failaware.Status, addresses []netip.AddrPort) string {
+	for i := range s.Peers {
+		p := &s.Peers[i]
+		if why := cmp.Or(p.Mismatch.String(), api.Refusal(s, p)); why != "" && slices.Contains(addresses, p.Addr) {
+			return fmt.Sprintf("the node at %v answers, and is ignored: %s", p.Addr, inFlags(why))
+		}
+	}
+	return ""
 }
 
 func peerName(p *failaware.PeerStatus) string {

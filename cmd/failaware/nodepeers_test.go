@@ -80,10 +80,30 @@ func TestRefusedPacketsAreLoggedOnce(t *testing.T) {
 // A node that nobody answers says why that may be.
 func TestANodeThatNobodyAnswersSaysWhy(t *testing.T) {
 	j := api.Join{Source: "a:1", Addresses: []string{"192.0.2.1:1"}}
-	require.Equal(t, "a:1: 192.0.2.1:1", joinText(&j, false))
-	require.Equal(t, "a:1: 192.0.2.1:1; no member answers: "+noAnswer, joinText(&j, true))
+	s := api.Status{Alive: []int{2}}
+	text := func() string { return joinText(&j, whyAlone(&s, &j)) }
+	require.Equal(t, "a:1: 192.0.2.1:1", text())
+	s.Alive = nil
+	require.Equal(t, "a:1: 192.0.2.1:1; no member answers: "+noAnswer, text())
+	s.Members = []api.MemberInfo{{Address: "192.0.2.2:1", Mismatch: "elsewhere"}, {Address: "192.0.2.1:1", Mismatch: "Group differs"}}
+	require.Equal(t, "a:1: 192.0.2.1:1; a node answers, and is ignored, as the next lines say", text())
 	j.Problem = "no such host"
-	require.Equal(t, "a:1: 192.0.2.1:1; no such host", joinText(&j, true))
+	require.Equal(t, "a:1: 192.0.2.1:1; no such host", text())
+}
+
+// Of a node that answers where members should be, and is ignored, the log says why.
+func TestALonelyNodeLogsWhyAnswersAreIgnored(t *testing.T) {
+	var log strings.Builder
+	r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
+	at := netip.MustParseAddrPort("192.0.2.1:1")
+	s := failaware.Status{Join: []failaware.JoinStatus{{Source: "a:1", Addresses: []netip.AddrPort{at}}}}
+	r.warnAlone(&s)
+	require.Contains(t, log.String(), noAnswer)
+	log.Reset()
+	s.Peers = []failaware.PeerStatus{{ID: 2, Addr: at, Mismatch: event.Differences{{Setting: "Group", Here: "a", There: "b"}}}}
+	r.warnAlone(&s)
+	require.Contains(t, log.String(), "the node at 192.0.2.1:1 answers, and is ignored: --group is a here and b there")
+	require.NotContains(t, log.String(), noAnswer)
 }
 
 // Who changes a file learns which settings need a restart, of all parts of the program.

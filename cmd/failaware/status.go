@@ -61,7 +61,7 @@ func writeStatus(w io.Writer, s *api.Status) error {
 	t.Row("guarantees", fmt.Sprintf("notice %s, depose %s, elect %s, view %s", cli.BriefUp(s.Bounds.NoticeNS),
 		cli.BriefUp(s.Bounds.DeposeNS), cli.BriefUp(s.Bounds.ElectNS), cli.BriefUp(s.Bounds.ViewNS)))
 	for _, j := range s.Join {
-		t.Row("join", joinText(&j, s.AgeNS >= 0 && len(s.Alive) == 0))
+		t.Row("join", joinText(&j, whyAlone(s, &j)))
 	}
 	for _, m := range s.Members {
 		if m.Problem != "" {
@@ -88,14 +88,26 @@ func writeLoop(t cli.Table, s *api.Status) {
 		cli.BriefUp(s.Lateness.MaxNS), s.Lateness.Late, s.Lateness.Timers, cli.Brief(s.Timing.SchedulingDelayNS))+lateNow(s))
 }
 
-// joinText says what a place at which members may be found has led to; alone says that the
+// whyAlone says why no node at the addresses of a place is a member, or "" if the node hears
+// members.
+func whyAlone(s *api.Status, j *api.Join) string {
+	if s.AgeNS < 0 || len(s.Alive) > 0 {
+		return ""
+	}
+	for _, m := range s.Members {
+		if (m.Mismatch != "" || m.Refused != "") && slices.Contains(j.Addresses, m.Address) {
+			return "a node answers, and is ignored, as the next lines say"
+		}
+	}
+	return "no member answers: " + noAnswer
+}
+
+// joinText says what a place at which members may be found has led to; alone says why the
 // node hears nobody.
-func joinText(j *api.Join, alone bool) string {
+func joinText(j *api.Join, alone string) string {
 	text := fmt.Sprintf("%s: %s", j.Source, cli.Dash(strings.Join(j.Addresses, ", ")))
-	if j.Problem != "" {
-		text += "; " + j.Problem
-	} else if alone {
-		text += "; no member answers: " + noAnswer
+	if why := cmp.Or(j.Problem, alone); why != "" {
+		text += "; " + why
 	}
 	return text
 }

@@ -87,6 +87,21 @@ func strangersAreTold(t testing.TB) {
 
 func TestStrangersAreToldTheSettings(t *testing.T) { strangersAreTold(t) }
 
+// strangersAreEchoed has nodes hear of this one that neither lists nor is listed. Each answer shows
+// that this node has got their packet: otherwise neither would ever tell the other its settings.
+func strangersAreEchoed(t testing.TB) {
+	for name, r := range rings(t) {
+		x := newTeller(t, r)
+		stamp := x.instant()
+		x.says(99, false, at(99))
+		h, _, err := wire.ParseHeader(x.last[at(99)])
+		require.NoError(t, err, name)
+		require.Equal(t, datagram.Echo{Boot: 77, Sent: stamp, Received: stamp, Latest: stamp, Heard: datagram.NotHeard}, h.Echo, name)
+	}
+}
+
+func TestAnAnswerToAStrangerEchoesItsPacket(t *testing.T) { strangersAreEchoed(t) }
+
 // unsealedAccusesNobody has settings that are not sealed reach a node with keys. It does not
 // note them, nor answer.
 func unsealedAccusesNobody(t testing.TB) {
@@ -251,9 +266,24 @@ func laggards(t testing.TB) {
 	x, from := inEpochs(t)
 	x.says(99, true, from)
 	require.Zero(t, x.events().count(stack.EventMismatch), "it will enter the epoch")
+	x.settings.Quorum.Epoch++
+	x.says(99, true, from)
+	require.Zero(t, x.events().count(stack.EventMismatch), "this node will enter the epoch")
+	x.settings.Quorum.Epoch--
 	x.settings.System += wire.Fixed
 	x.says(99, true, from)
 	require.Equal(t, 1, x.events().count(stack.EventMismatch), "it never will")
 }
 
 func TestWhoHasNotEnteredTheEpochIsNotAccused(t *testing.T) { laggards(t) }
+
+// rivalSystems are two that have the same number: the nodes will never agree, and say so.
+func rivalSystems(t testing.TB) {
+	x, from := inEpochs(t)
+	x.settings.Quorum.Digest++
+	x.says(99, true, from)
+	require.Equal(t, 1, x.events().count(stack.EventMismatch))
+	require.Equal(t, x.settings, x.l.driver.status().Peers[0].Mismatch.Told)
+}
+
+func TestTwoQuorumSystemsOfOneEpochAreNamed(t *testing.T) { rivalSystems(t) }

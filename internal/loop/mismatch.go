@@ -95,16 +95,27 @@ func (d *driver) noteGroup(pkt *udp.Packet, h *datagram.Header) {
 	if wire.HasSettings(frames) && h.Destination == d.cfg.Self.Node && d.in.decoder.DecodeFrames(*h, frames, &d.in.packet) == nil {
 		s.Told = *d.in.packet.Settings
 	}
-	if d.cfg.OrderByEpoch && s.Told.Follows(&d.l.cfg.Settings) {
+	if d.cfg.OrderByEpoch && s.Told.Follows(&d.l.cfg.Settings) && !d.rivals(&s.Told) {
 		return
 	}
 	d.noteMismatch(h.Source, s, pkt.Addr, d.cfg.OrderByEpoch && wire.NewestOf(h) >= wire.WithSettings)
 	d.answerMismatch(h, pkt, s.Told.Known())
 }
 
+// rivals reports whether a peer has another quorum system under the number of this node's epoch.
+// Neither of the two will learn that of the other.
+func (d *driver) rivals(there *wire.Settings) bool {
+	if d.stack == nil {
+		return false
+	}
+	here := d.stack.Election().QuorumID()
+	return there.Quorum.Epoch == here.Epoch && there.Quorum != here
+}
+
 // answerMismatch lets a node of another group hear of this one, so that it can name the
 // difference too. An address that has not shown that it receives gets no more bytes than
-// came from there. told says that the packet has the node's settings.
+// came from there. The answer shows that this one receives, because perhaps neither of the
+// two lists the other. told says that the packet has the node's settings.
 func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet, told bool) {
 	now, m, period := d.clock.now, d.mismatches[h.Source], d.cfg.Timing.KeepalivePeriod
 	if h.Source == d.cfg.Self.Node {
@@ -119,6 +130,8 @@ func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet, told bool) 
 	case !d.routes.known.Has(h.Source) && now.Sub(m.answered) >= period:
 		m.answered = now
 		p := hello(&d.cfg, h.Version, h.Source, now)
+		e := &p.Header.Echo
+		e.Boot, e.Sent, e.Received, e.Latest = h.Boot, h.Stamp, now, h.Stamp
 		d.challenge(&p, pkt.Addr, h.Source)
 	}
 }
