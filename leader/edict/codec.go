@@ -107,7 +107,7 @@ func Decode(b []byte) (Edict, error) {
 var text = base64.RawURLEncoding.Strict()
 
 // String returns the text form: the binary form in base64url without padding.
-func (e *Edict) String() string { return text.EncodeToString(Append(nil, e)) }
+func (e Edict) String() string { return text.EncodeToString(Append(nil, &e)) }
 
 // Parse reads the text form. Errors match [ErrMalformed].
 func Parse(s string) (Edict, error) {
@@ -125,7 +125,7 @@ func Parse(s string) (Edict, error) {
 }
 
 // MarshalText returns the text form.
-func (e *Edict) MarshalText() ([]byte, error) {
+func (e Edict) MarshalText() ([]byte, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}

@@ -73,6 +73,22 @@ func sample(voters int) Edict {
 	return e
 }
 
+// An edict inside of other values, as in requests of one's own, has the text form too.
+func TestAnEdictByValueHasItsText(t *testing.T) {
+	e := Edict{Epoch: 1, Counter: 2, Stamps: []Stamp{{Node: 3, Boot: 4, At: 5}}}
+	require.Equal(t, e.String(), fmt.Sprint(e))
+	type request struct {
+		Edict Edict
+		Body  string
+	}
+	b, err := json.Marshal(request{e, "x"})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"Edict": "`+e.String()+`", "Body": "x"}`, string(b))
+	var back request
+	require.NoError(t, json.Unmarshal(b, &back))
+	require.True(t, back.Edict.Equal(&e))
+}
+
 func TestDecodeDetectsDamage(t *testing.T) {
 	e := sample(3)
 	good := Append(nil, &e)
