@@ -103,7 +103,7 @@ func (r *nodeRun) newServer() *api.Server {
 	return api.NewServerWithStore(r.node, r.store)
 }
 
-// endError returns the reason why the node has stopped itself, with advice.
+// endError returns the reason why the node has stopped itself.
 func (r *nodeRun) endError() error {
 	if r.store != nil {
 		_ = r.store.Close() // waits for its end
@@ -111,9 +111,16 @@ func (r *nodeRun) endError() error {
 			return cli.Wrong("the store has stopped, and the node with it: %s", inFlags(err.Error()))
 		}
 	}
-	err := r.node.Err()
-	if r.cfg.ID == failaware.NoNode && errors.Is(err, failaware.ErrDuplicateID) {
+	return r.advise(r.node.Err())
+}
+
+// advise adds what to do to the reason why a node has stopped itself.
+func (r *nodeRun) advise(err error) error {
+	switch {
+	case !errors.Is(err, failaware.ErrDuplicateID):
+		return err
+	case r.cfg.ID == failaware.NoNode:
 		return cli.No(fmt.Errorf("%s; started again, the node takes another id", strings.TrimPrefix(err.Error(), "failaware: ")))
 	}
-	return err
+	return fmt.Errorf("%w; give one of the two another --id", err)
 }

@@ -91,6 +91,18 @@ func TestANodeThatNobodyAnswersSaysWhy(t *testing.T) {
 	require.Equal(t, "a:1: 192.0.2.1:1; no such host", text())
 }
 
+// A node that stops because of its id says what to do.
+func TestANodeWithAnIDInUseSaysWhatToDo(t *testing.T) {
+	r := &nodeRun{}
+	rival := &failaware.DuplicateIDError{ID: 3, Boot: 1, Rival: 2}
+	require.ErrorContains(t, r.advise(rival), "the node takes another id")
+	r.cfg.ID = 3
+	err := r.advise(rival)
+	require.ErrorContains(t, err, "; give one of the two another --id")
+	require.ErrorIs(t, err, failaware.ErrDuplicateID)
+	require.NoError(t, r.advise(nil))
+}
+
 // Of a node that answers where members should be, and is ignored, the log says why.
 func TestALonelyNodeLogsWhyAnswersAreIgnored(t *testing.T) {
 	var log strings.Builder
