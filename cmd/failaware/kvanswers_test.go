@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -36,6 +37,21 @@ func TestExitCodesDoNotDependOnTheFormat(t *testing.T) {
 		code, _, stderr = invoke("--addr", socket, "kv", "conflicts", "-o", format)
 		require.Equal(t, 1, code, "conflicts -o %s: %s", format, stderr)
 	}
+}
+
+// With --raw, a value comes out as it was put, so that what is saved can be put again.
+func TestARawValueIsWithoutALineBreak(t *testing.T) {
+	value := base64.StdEncoding.EncodeToString([]byte("a\x00b"))
+	socket := storeThat(t, http.StatusOK, map[string]any{"get": api.KVGet{Key: "picture", Found: true, Value: value, Fresh: api.KVFresh{UpToDate: true, AtMostNS: 1e9}}})
+	code, out, stderr := invoke("--addr", socket, "kv", "get", "picture")
+	require.Zero(t, code, stderr)
+	require.Equal(t, "a\x00b\n", out)
+	code, out, stderr = invoke("--addr", socket, "kv", "get", "picture", "--raw")
+	require.Zero(t, code, stderr)
+	require.Equal(t, "a\x00b", out)
+	code, _, stderr = invoke("--addr", socket, "kv", "get", "picture", "--raw", "-o", "json")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "--raw: the value in JSON is base64")
 }
 
 // That there is no such key, as far as the node knows, may be old too.

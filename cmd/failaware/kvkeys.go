@@ -23,26 +23,32 @@ import (
 const localUsage = "answer from the state of this node at once; others may be ahead of it, or undo what it has"
 
 func newKVGetCommand(g *globals) *cobra.Command {
-	var local bool
+	var local, raw bool
 	cmd := &cobra.Command{
 		Use: "get KEY", Short: "Print the value of a key", Args: cli.Args,
 		Long: `Print the value of a key. The answer includes all that was acknowledged before, by any
 node in a linearizable store, and in this part of the group in a partitionable one. If the
 node cannot know that, the exit code is 5. With --local the node answers from its own
 state, and says whether that may be old. With -o json, the answer has the version and the
-freshness.`,
-		Example: "  failaware kv get colour\n  failaware kv get colour --local -o json",
+freshness. A line break follows the value, unless --raw leaves its bytes as they were put.`,
+		Example: "  failaware kv get colour\n  failaware kv get colour --local -o json\n  failaware kv get picture --raw",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkKey(args[0]); err != nil {
 				return err
+			}
+			if raw && cli.FormatOf(cmd) != cli.AsTable {
+				return cli.Wrong("--raw: the value in JSON is base64: without -o")
 			}
 			query := url.Values{"key": {args[0]}, "local": {strconv.FormatBool(local)}}
 			var a api.KVGet
 			err := g.store(cmd, http.MethodGet, "get", query, &a, func(w io.Writer) error {
 				warnStale(cmd, &a.Fresh)
 				b, err := valueOf(a.Value)
+				if !raw {
+					b = append(b, '\n')
+				}
 				if err == nil {
-					_, err = w.Write(append(b, '\n'))
+					_, err = w.Write(b)
 				}
 				return err
 			})
@@ -53,6 +59,7 @@ freshness.`,
 		},
 	}
 	cmd.Flags().BoolVar(&local, "local", false, localUsage)
+	cmd.Flags().BoolVar(&raw, "raw", false, "write the bytes of the value, and no line break after them")
 	return cmd
 }
 
