@@ -128,7 +128,7 @@ func init() {
 			_, err := n.send(ctx, sendqueue.State, payload, BroadcastOptions{Order: opt.Order, Atomicity: opt.Atomicity}, nil)
 			return err
 		}
-		return attach.Deliveries{Queue: q, Send: send, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Guard: n.guardQuorum, Wake: n.loop.Wake}, err
+		return attach.Deliveries{Queue: q, Send: send, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Guard: n.guardQuorum, Wake: n.loop.Wake, Log: n.log}, err
 	}
 }
 

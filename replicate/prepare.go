@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/attach"
@@ -144,10 +146,12 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 	if is := (engine.Owner{Node: node.ID, Group: node.Group, Quorate: node.Broadcast.RequireQuorum}); is != *p.owner {
 		return nil, nil, fmt.Errorf("replicate: Prepare was called for %v, and this is %v", *p.owner, is)
 	}
-	var event func(engine.Event)
-	if p.cfg.OnEvent != nil {
-		event = func(e engine.Event) { p.cfg.OnEvent(eventOf(&e)) }
+	var log hclog.Logger
+	on := p.cfg.OnEvent
+	if on == nil {
+		log, on = d.Log, logEvents(d.Log)
 	}
+	event := func(e engine.Event) { on(eventOf(&e)) }
 	var beside func(broadcast.Delivery)
 	if p.cfg.OnMessage != nil {
 		beside = func(d broadcast.Delivery) { p.cfg.OnMessage(messageOf(&d)) }
@@ -166,7 +170,7 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 	d.Keep()
 	d.Guard(e.MayReplace)
 	stored := p.store != nil
-	return &Replica{node: n, engine: e, reach: d.Reach, lasts: node.Broadcast.RequireQuorum || stored, stored: stored, done: make(chan struct{})}, stream, nil
+	return &Replica{node: n, engine: e, log: log, reach: d.Reach, lasts: node.Broadcast.RequireQuorum || stored, stored: stored, done: make(chan struct{})}, stream, nil
 }
 
 // checkViews returns an error if the state on the disk is from a view that the state directory

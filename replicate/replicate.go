@@ -3,6 +3,8 @@ package replicate
 import (
 	"context"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
@@ -88,7 +90,7 @@ type Config struct {
 	// application and by the same goroutine. As with those, later deliveries wait meanwhile.
 	OnMessage func(Message)
 	// OnEvent, if not nil, is called with the events of the state, one at a time. It must
-	// not block.
+	// not block. If it is nil, the log of the node has the events.
 	OnEvent func(Event)
 }
 
@@ -102,7 +104,8 @@ type Replica struct {
 	stored bool                           // on disks
 	cancel context.CancelFunc
 	done   chan struct{}
-	err    error // written before done is closed
+	err    error        // written before done is closed
+	log    hclog.Logger // nil with OnEvent
 }
 
 // Start keeps an application the same as those of the other nodes of the group, over the

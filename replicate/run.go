@@ -24,5 +24,8 @@ func (r *Replica) run(ctx context.Context, stream *engine.Stream) {
 	stream.Release()
 	if ctx.Err() == nil && !errors.Is(err, failaware.ErrClosed) {
 		r.err = err
+		if r.log != nil {
+			r.log.Error("the replicated state has stopped, and the node with it", "error", err)
+		}
 	}
 }

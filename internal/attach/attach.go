@@ -5,6 +5,8 @@ package attach
 import (
 	"context"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 	"github.com/failaware/failaware/leader/quorum"
@@ -35,6 +37,8 @@ type Deliveries struct {
 	// Wake must be called when the queue says that the loop should hear at once of
 	// returned items.
 	Wake func()
+	// Log is that of the node.
+	Log hclog.Logger
 }
 
 // FormerViews returns what Views will say when a node starts with a state directory. The error

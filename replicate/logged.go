@@ -1,0 +1,22 @@
+package replicate
+
+import "github.com/hashicorp/go-hclog"
+
+// logEvents returns what stands in for [Config.OnEvent]: it hands the events to a log, and those
+// that somebody should look at as warnings.
+func logEvents(log hclog.Logger) func(Event) {
+	return func(e Event) {
+		level := hclog.Info
+		switch e := e.(type) {
+		case Receiving:
+			return // there are many
+		case AwaitsMemory, Hanging, Discarded, StateLost, Refused, Stuck, Corrupt, Diverged, Differs:
+			level = hclog.Warn
+		case Disk:
+			if e.Err != nil {
+				level = hclog.Error
+			}
+		}
+		log.Log(level, "replicated state: "+e.String())
+	}
+}
