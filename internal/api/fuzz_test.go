@@ -23,6 +23,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add(uint8(i), "", "", "")
 		f.Add(uint8(i), "key=k&version=1&timeout_ns=1&prefix=&from=1&lease=1&ttl_ns=1000000000", `{"quorum":"majority:1"}`, "1")
 		f.Add(uint8(i), "to=2&node=1&global=true&limit=-1&timeout_ns=9223372036854775808", "\x00\xff", "x/9")
+		f.Add(uint8(i), "wait=1ms", `{"commands":[{"op":"put","key":"a","value":"eA==","ttl":"1s"},{"op":"delete","key":"b","version":"1"}]}`, "")
 	}
 	s := NewServerWithStore(startNode(f, failaware.Config{ID: 1, Broadcast: &failaware.BroadcastConfig{}}), newLoneStore())
 	f.Cleanup(s.Close)
