@@ -43,7 +43,7 @@ var orders = []string{
 // have tests of their own.
 var apart = []string{"completion", "config", "demo", "edict show", "edict verify", "keygen", "lock", "lock-exec", "lock-guard", "node",
 	"keys install", "keys use", "keys remove", "kv import", "help",
-	"clock --watch", "clock --every", "watch --count", "deliveries --count", "kv watch --count", "why --all"}
+	"clock --watch", "clock --every", "kv get --raw", "watch --count", "deliveries --count", "kv watch --count", "why --all"}
 
 // mayWait matches the time for which a node may let a command of the store wait.
 var mayWait = regexp.MustCompile(`([?&]wait=)[0-9.]+s`)
