@@ -1349,6 +1349,9 @@ type ChangeQuorumParams struct {
 
 	// Dead Forces the change: members that are off for good, as 3,4.
 	Dead *string `form:"dead,omitempty" json:"dead,omitempty"`
+
+	// Unheard Changes it although the node hears no quorum of the successor, under which nobody could lead then.
+	Unheard *bool `form:"unheard,omitempty" json:"unheard,omitempty"`
 }
 
 // StreamEventsParams defines parameters for StreamEvents.
@@ -3079,6 +3082,18 @@ func NewChangeQuorumRequest(server string, params *ChangeQuorumParams) (*http.Re
 		if params.Dead != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dead", *params.Dead, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Unheard != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "unheard", *params.Unheard, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

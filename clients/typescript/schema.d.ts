@@ -2400,6 +2400,8 @@ export interface operations {
                 system: string;
                 /** @description Forces the change: members that are off for good, as 3,4. */
                 dead?: string;
+                /** @description Changes it although the node hears no quorum of the successor, under which nobody could lead then. */
+                unheard?: boolean;
             };
             header?: never;
             path?: never;
@@ -2425,7 +2427,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The node does not lead globally or another change is under way. */
+            /** @description The node does not lead globally, another change is under way, or no quorum of the successor is heard. */
             409: {
                 headers: {
                     [name: string]: unknown;

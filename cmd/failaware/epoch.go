@@ -61,21 +61,47 @@ func parseSystem(text string) (quorum.System, error) {
 func unreplaced(err error) error {
 	if e, ok := errors.AsType[*api.StatusError](err); ok {
 		const field = "Broadcast.RequireQuorum"
-		e.Text = strings.ReplaceAll(e.Text, field, flagOf(field))
+		e.Text = strings.ReplaceAll(strings.ReplaceAll(e.Text, field, flagOf(field)), "insist by unheard", "insist by --unheard")
 	}
 	return err
 }
 
+// changeFlags are the flags of the command that replaces the quorum system.
+type changeFlags struct {
+	force, unheard bool
+	dead           string
+}
+
+// query returns the parameters of a change to a quorum system.
+func (f *changeFlags) query(next quorum.System) (url.Values, error) {
+	switch {
+	case f.force && f.dead == "":
+		return nil, cli.Wrong("--force needs --dead: name the members that are off for good")
+	case !f.force && f.dead != "":
+		return nil, cli.Wrong("--dead needs --force")
+	case f.force && f.unheard:
+		return nil, cli.Wrong("--force needs nobody: without --unheard")
+	}
+	query := url.Values{"system": {next.String()}}
+	if f.force {
+		query.Set("dead", f.dead)
+	}
+	if f.unheard {
+		query.Set("unheard", "true")
+	}
+	return query, nil
+}
+
 func newEpochChangeCommand(g *globals) *cobra.Command {
-	var force bool
-	var dead string
+	var f changeFlags
 	cmd := &cobra.Command{
 		Use: "change SYSTEM", Short: "Replace the quorum system, at its leader or by force", Args: cli.Args,
 		Long: `Have the node, which must lead globally, propose a quorum system as the successor of
 the one in use, and wait until the node has entered the next epoch. A linearizable store
 goes along: quorums of both systems must have its state before, and a quorum of the next
 system has it when the command is done. Members of the former may be stopped then. If the
-command fails or its answer is lost, run it again.
+command fails or its answer is lost, run it again. The node refuses a system of which it
+hears no quorum, under which nobody could lead then.
 
 With --force, a survivor replaces the quorum system without a leader. Use it when so many
 members are lost for good that none can be elected. Nothing checks your claims about the
@@ -100,27 +126,23 @@ successor and more dead.`,
   failaware epoch change majority:1,2,5 --force --dead 3,4`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			next, err := parseSystem(args[0])
-			switch {
-			case err != nil:
+			if err != nil {
 				return cli.Wrong("SYSTEM: %w", err)
-			case force && dead == "":
-				return cli.Wrong("--force needs --dead: name the members that are off for good")
-			case !force && dead != "":
-				return cli.Wrong("--dead needs --force")
 			}
-			query := url.Values{"system": {next.String()}}
-			if force {
-				query.Set("dead", dead)
+			query, err := f.query(next)
+			if err != nil {
+				return err
 			}
 			text := "the node is in the next epoch: " + next.String()
-			if force {
+			if f.force {
 				text = "the node tells the other survivors: " + next.String() + "; if they cannot know what the dead had, a linearizable store waits for 'failaware kv bootstrap', which may lose acknowledged writes"
 			}
 			return unreplaced(g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, text))
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace it without a leader; read the conditions first")
-	cmd.Flags().StringVar(&dead, "dead", "", "with --force: the members that are off for good, such as 3,4")
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace it without a leader; read the conditions first")
+	cmd.Flags().BoolVar(&f.unheard, "unheard", false, "replace it although no quorum of the new system is heard")
+	cmd.Flags().StringVar(&f.dead, "dead", "", "with --force: the members that are off for good, such as 3,4")
 	return cmd
 }
 

@@ -24,7 +24,7 @@ var orders = []string{
 	"wait synced", "wait synced --bound 1ms", "wait synced --external", "wait leader", "wait view", "wait view --members 2",
 	"watch", "watch clock", "watch --since 7", "deliveries", "deliveries --follow", "deliveries --since 7",
 	"broadcast hi", "broadcast --order timed --atomicity weak --wait hi", "broadcast -",
-	"epoch show", "epoch change majority:1,2", "epoch change majority:1 --force --dead 2",
+	"epoch show", "epoch change majority:1,2", "epoch change majority:1,2 --unheard", "epoch change majority:1 --force --dead 2",
 	"edict create", "edict create --payload main.go",
 	"keys list", "keys reload",
 	"kv get a", "kv get a --local", "kv list", "kv list a --limit 5 --after ab --local", "kv list --all",

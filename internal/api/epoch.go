@@ -61,7 +61,7 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 			dead.Add(id)
 		}
 		err = s.node.ForceQuorum(ctx, next, dead)
-	} else {
+	} else if err = s.heard(q, next); err == nil {
 		err = s.node.ChangeQuorum(ctx, next)
 	}
 	if err != nil {
@@ -71,13 +71,31 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 	Answer(w, http.StatusOK, Done{true})
 }
 
+// heard refuses a quorum system of which no quorum is heard, unless the parameter unheard insists:
+// nobody could lead under it, nor replace it without force. A store goes along only to where
+// its state is, so it needs no such check.
+func (s *Server) heard(q *http.Request, next quorum.System) error {
+	insists, err := flagOf(q, "unheard", false)
+	if err != nil {
+		return badRequest{err}
+	}
+	there := s.node.Status().Alive
+	there.Add(s.node.ID())
+	if insists || s.store != nil || s.node.Epoch().Static || !s.node.LeadsGlobally() || next.IsQuorum(there) {
+		return nil
+	}
+	return fmt.Errorf("no quorum of %v is heard, only nodes %v: nobody could lead globally after the change, nor replace it without force; "+
+		"start its members first, or insist by unheard", next, there)
+}
+
 // changeCode returns the status code for the error of a change of the quorum system. late says
 // that the time for it is over.
 func changeCode(err error, late bool) int {
+	_, bad := errors.AsType[badRequest](err)
 	switch {
 	case errors.Is(err, failaware.ErrClosed):
 		return http.StatusServiceUnavailable
-	case errors.Is(err, epoch.ErrSystem), errors.Is(err, failaware.ErrStaticQuorum):
+	case bad, errors.Is(err, epoch.ErrSystem), errors.Is(err, failaware.ErrStaticQuorum):
 		return http.StatusBadRequest
 	case late:
 		return http.StatusGatewayTimeout

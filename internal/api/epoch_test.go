@@ -1,7 +1,11 @@
 package api
 
 import (
+	"context"
 	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,4 +52,40 @@ func TestEpochAnswers(t *testing.T) {
 	var a Epoch
 	require.NoError(t, c.Get(ctx, "/v1/epoch", &a))
 	require.Equal(t, Epoch{Epoch: 2, Quorum: "weighted:1=1", Phase: "idle", Dead: a.Dead}, a)
+}
+
+// typo is a quorum system of which only one member is there.
+const typo = "majority:1,8,9"
+
+// afterTypo has a node alone replace its quorum system by typo, with further parameters. It
+// returns the epoch afterwards and the error.
+func afterTypo(t *testing.T, more string) (a Epoch, err error) {
+	q, err := quorum.Majority(timed.SetOf(1))
+	require.NoError(t, err)
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Listen: "127.0.0.1:0", Quorum: q, StateDir: t.TempDir(), Timing: failaware.LAN()})
+	require.NoError(t, err)
+	defer n.Close()
+	_, c := serveNode(t, n)
+	for leads := false; !leads; {
+		require.NoError(t, t.Context().Err())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		err = c.Post(ctx, "/v1/epoch/change?system="+typo+more)
+		cancel()
+		leads = err == nil || !strings.Contains(err.Error(), "does not lead globally")
+	}
+	require.NoError(t, c.Get(t.Context(), "/v1/epoch", &a))
+	return a, err
+}
+
+// A quorum system of which no quorum is heard would leave the group without a leader.
+func TestATypoReplacesNoQuorumSystem(t *testing.T) {
+	a, err := afterTypo(t, "")
+	refused, ok := errors.AsType[*StatusError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, http.StatusConflict, refused.Code)
+	require.Contains(t, refused.Text, "no quorum of majority:1,8,9 is heard, only nodes {1}")
+	require.Equal(t, "majority:1", a.Quorum)
+	require.Empty(t, a.Next)
+	a, _ = afterTypo(t, "&unheard=true")
+	require.Contains(t, []string{a.Quorum, a.Next}, typo)
 }

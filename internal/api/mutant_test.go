@@ -66,3 +66,10 @@ func TestALongSearchIsNoticed(t *testing.T) {
 	defer mutant.Set(mutant.None)
 	require.GreaterOrEqual(t, searched(t, "/v1/leader/find?global=true"), patience)
 }
+
+func TestChangesNoticeEpochUnheard(t *testing.T) {
+	mutant.Set("EpochUnheard")
+	defer mutant.Set(mutant.None)
+	a, _ := afterTypo(t, "")
+	require.Contains(t, []string{a.Quorum, a.Next}, typo)
+}

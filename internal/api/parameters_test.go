@@ -20,7 +20,7 @@ var good = map[string]string{
 	"about": "leader", "after": "a", "atomicity": "strict", "current": "true", "dead": "2", "follow": "false", "forget": "false",
 	"global": "true", "id": "00f1a2b3c4d5e6f7.12", "key": "k", "lease": "00f1a2b3c4d5e6f7.12", "level": "info", "limit": "1", "local": "true", "node": "1", "number": "1",
 	"order": "timed", "prefix": "a", "session": "1/0000000000000007/o1", "sha256": strings.Repeat("0", 64), "since": "0", "system": "majority:1", "to": "2",
-	"token": "t", "topic": "all", "ttl": "10s", "version": "0", "wait": "1s",
+	"token": "t", "topic": "all", "ttl": "10s", "unheard": "true", "version": "0", "wait": "1s",
 }
 
 // wrong are values that parameters refuse. Parameters that are missing here are any text.
@@ -29,7 +29,7 @@ var wrong = map[string][]string{
 	"forget": {"x"}, "global": {"x", "yes"}, "id": {"x"}, "lease": {"x", "1"}, "level": {"x", "INFO"},
 	"limit": {"0", "-1", "1001", "x", "1e2", "99999999999999999999"}, "local": {"x"}, "node": {"x", "0", "256", "-1"}, "number": {"x", "0", "-1", "9223372036854775808"}, "order": {"x"},
 	"session": {"x", "1"}, "sha256": {"00", "x", strings.Repeat("0", 66)}, "since": {"x", "-1"}, "system": {"x", "majority"}, "to": {"x", "0", "256"}, "topic": {"x"},
-	"ttl": {"x", "0s", "-1s", "10", "9999999h"}, "version": {"x", "-1"}, "wait": {"x", "0s", "-1s", "26s"},
+	"ttl": {"x", "0s", "-1s", "10", "9999999h"}, "unheard": {"x"}, "version": {"x", "-1"}, "wait": {"x", "0s", "-1s", "26s"},
 }
 
 // Each parameter of each path is refused by its name if it is empty, given twice, missing

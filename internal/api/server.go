@@ -128,7 +128,7 @@ var routes = []route{
 	{http.MethodGet, "/v1/deliveries", "follow since", (*Server).deliveries},
 	{http.MethodPost, "/v1/resign", "to", (*Server).resign},
 	{http.MethodGet, "/v1/epoch", "", (*Server).epoch},
-	{http.MethodPost, "/v1/epoch/change", "system! dead", (*Server).changeQuorum},
+	{http.MethodPost, "/v1/epoch/change", "system! dead unheard", (*Server).changeQuorum},
 	{http.MethodPost, "/v1/edict", "sha256!", (*Server).edict},
 	{http.MethodGet, keysPath, "", (*Server).keys},
 	{http.MethodPost, keysPath + "/reload", "", (*Server).reloadKeys},
