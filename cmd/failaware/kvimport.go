@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,14 +70,9 @@ const importSessions = api.MaxBatch / replicate.SessionWindow
 
 // run writes the keys of a list, and prints what came of it.
 func (i *importer) run(list []api.KVCommand) error {
-	for k := range list {
-		if list[k].Lease != nil {
-			i.answer.Leased++
-			continue
-		}
-		list[k-i.answer.Leased] = list[k]
-	}
-	list = list[:len(list)-i.answer.Leased]
+	i.answer.Leased = len(list)
+	list = slices.DeleteFunc(list, func(c api.KVCommand) bool { return c.Lease != nil })
+	i.answer.Leased -= len(list)
 	i.all, i.number = len(list), 1
 	for len(i.sessions) < min(importSessions, (i.all+replicate.SessionWindow-1)/replicate.SessionWindow) {
 		if err := i.open(); err != nil {
