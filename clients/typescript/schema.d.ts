@@ -3631,7 +3631,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description It was not submitted; the error says why. */
+            /** @description It was not opened, or not in time; the error says why. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3640,7 +3640,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The outcome is unknown: there may be a session that nobody uses. */
+            /** @description A node of an older build says that it was not opened in time. */
             504: {
                 headers: {
                     [name: string]: unknown;

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -115,15 +114,10 @@ func unopened(err error) error {
 	if err == nil {
 		return nil
 	}
-	e := kvError(http.MethodGet, err)
-	if hasStatus(err, http.StatusGatewayTimeout) {
-		text := "nothing was changed: the store did not open a session in time"
-		if _, why, said := strings.Cut(err.Error(), "; "); said { // it begins with the outcome, which is that of the session
-			text += ": " + why
-		}
-		return &cli.ExitError{Code: exitUnavailable, Err: errors.New(text + "; 'failaware kv status' says what it waits for")}
+	if hasStatus(err, http.StatusGatewayTimeout) { // of a proxy, or of a node of an older build
+		return &cli.ExitError{Code: exitUnavailable, Err: fmt.Errorf("nothing was changed, since no session was opened: %w", err)}
 	}
-	return e
+	return kvError(http.MethodGet, err)
 }
 
 // againAfter is the time between two attempts.

@@ -23,7 +23,8 @@ type Store interface {
 	// or matches [failaware.ErrOutcomeUnknown], or is [failaware.ErrTooLarge], an error of
 	// [kv.Command.Check] or a [*SessionError].
 	Submit(context.Context, kv.Command, Attempt) (Submitted, error)
-	// OpenSession begins a session, and CloseSession ends one.
+	// OpenSession begins a session, and CloseSession ends one. The error of OpenSession says
+	// that there is none, or none that counts.
 	OpenSession(context.Context) (failaware.MessageID, error)
 	CloseSession(context.Context, failaware.MessageID) error
 	// Changed returns a channel that is closed when the state changes.

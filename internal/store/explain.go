@@ -49,6 +49,18 @@ func (s *Store) noQuorum(view *failaware.View) string {
 	return fmt.Sprintf("the view of nodes %v holds no quorum of %v", view.Set, s.node.Epoch().System)
 }
 
+// hindrances says what keeps commands that were taken from their outcomes.
+func (s *Store) hindrances() (all []string) {
+	p := s.replica.Progress()
+	if why := hindrance(p.Full, p.Unstored); why != "" {
+		all = append(all, why)
+	}
+	if p.Situation == replicate.NoQuorum { // lost since the command was taken
+		all = append(all, s.noQuorum(s.node.View().View))
+	}
+	return all
+}
+
 // explain says why a node cannot answer.
 func (s *Store) explain(err error) error {
 	for known, e := range sessionErrors {
@@ -61,12 +73,8 @@ func (s *Store) explain(err error) error {
 	switch {
 	case errors.Is(err, failaware.ErrOutcomeUnknown):
 		text := "the outcome is unknown, the command may be carried out or not: " + strings.TrimPrefix(err.Error(), "failaware: ")
-		p := s.replica.Progress()
-		if why := hindrance(p.Full, p.Unstored); why != "" {
+		for _, why := range s.hindrances() {
 			text += "; " + why
-		}
-		if p.Situation == replicate.NoQuorum { // lost since the command was taken
-			text += "; " + s.noQuorum(view)
 		}
 		return &unavailable{text, err}
 	case errors.Is(err, failaware.ErrClosed):

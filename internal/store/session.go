@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
@@ -47,10 +49,23 @@ func resultOf(result any) (r kv.Result, err error) {
 // OpenSession implements [api.Store].
 func (s *Store) OpenSession(ctx context.Context) (failaware.MessageID, error) {
 	one, err := s.replica.OpenSession(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, failaware.ErrOutcomeUnknown):
+		return failaware.MessageID{}, unopened(s.hindrances())
+	case err != nil:
 		return failaware.MessageID{}, s.explain(err)
 	}
 	return failaware.MessageID(one.ID()), nil
+}
+
+// unopened says why a session was not opened in time. Whether it is open later changes nothing:
+// it is nobody's, and gives way to others.
+func unopened(hindrances []string) error {
+	text := "nothing was changed: the store did not open a session in time"
+	if len(hindrances) > 0 {
+		text += ": " + strings.Join(hindrances, "; ")
+	}
+	return &api.SessionError{Code: http.StatusServiceUnavailable, Text: text + "; 'failaware kv status' says what it waits for"}
 }
 
 // CloseSession implements [api.Store].

@@ -210,3 +210,20 @@ func TestAStoreTellsOutcomesAsTheyAre(t *testing.T) {
 	got, want := outcomesAreTold()
 	require.Equal(t, want, got)
 }
+
+// A session that is not open in time changes nothing, and the error says what the store lacks.
+func TestASessionThatIsNotOpenInTimeChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := startGroup(t, kv.Linearizable, 3, 1)
+		defer g.close()
+		g.put(0, "a", "1", 0)
+		g.net.Partition([]failaware.NodeID{3})
+		_, err := g.stores[2].OpenSession(within(t, 5*time.Second))
+		refused, ok := errors.AsType[*api.SessionError](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, http.StatusServiceUnavailable, refused.Code)
+		require.Equal(t, "nothing was changed: the store did not open a session in time: the view of nodes {3} holds no quorum of majority:1,2,3; "+
+			"'failaware kv status' says what it waits for", refused.Text)
+	})
+	require.EqualError(t, unopened(nil), "nothing was changed: the store did not open a session in time; 'failaware kv status' says what it waits for")
+}
