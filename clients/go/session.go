@@ -214,11 +214,8 @@ func (s *Session) attempt(ctx context.Context, answer any, send func(context.Con
 	ctx, cancel := context.WithTimeout(ctx, AttemptTime)
 	defer cancel()
 	res, err := send(ctx, s.nodes[s.at])
-	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
-		return notTaken, err
-	}
 	if err != nil {
-		return lost, err
+		return unanswered(err), err
 	}
 	defer res.Body.Close()
 	switch res.StatusCode {
@@ -241,6 +238,15 @@ func (s *Session) attempt(ctx context.Context, answer any, send func(context.Con
 		return ended, refusal(res)
 	}
 	return unlessDenied(res.StatusCode), refusal(res)
+}
+
+// unanswered returns what the error of a request without an answer says: without a connection
+// nothing was sent.
+func unanswered(err error) outcome {
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+		return notTaken
+	}
+	return lost
 }
 
 // unlessDenied returns lost unless a status code says that an attempt is not carried out.

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -100,7 +98,7 @@ func (w *Writer) withdraw(c *written) bool {
 }
 
 // unknown returns the error of a command that may have been carried out.
-func (c *written) unknown(err error) error {
+func (c *written) unknown(err error) *UnknownOutcomeError {
 	u := &UnknownOutcomeError{Err: err}
 	if c.command.Session != nil && c.command.Number != nil {
 		u.Session, u.Number = *c.command.Session, *c.command.Number
@@ -168,11 +166,8 @@ func (w *Writer) request(batch []*written) ([]KVResult, outcome, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), AttemptTime)
 	defer cancel()
 	res, err := w.node.KvBatchWithBody(ctx, &KvBatchParams{}, "application/json", body)
-	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
-		return nil, notTaken, err
-	}
 	if err != nil {
-		return nil, lost, err
+		return nil, unanswered(err), err
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
@@ -209,7 +204,7 @@ func (c *written) outcome(r *KVResult) (*KVWrite, error) {
 	err := fmt.Errorf("failaware: %s", *r.Error)
 	switch {
 	case r.Code == http.StatusGone:
-		u := c.unknown(err).(*UnknownOutcomeError)
+		u := c.unknown(err)
 		u.Ended = true
 		return nil, u
 	case r.Code == http.StatusServiceUnavailable:
