@@ -57,10 +57,19 @@ func askStore[T any](g *globals, cmd *cobra.Command, method, path string, query 
 
 // store is askStore for an answer of any type.
 func (g *globals) store(cmd *cobra.Command, method, path string, query url.Values, answer any, text func(io.Writer) error) error {
-	return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
-		setWait(ctx, query)
-		return printStore(cmd, method, c.AskStore(ctx, method, path, query, nil, answer), answer, text)
-	})
+	c, err := g.client()
+	if err != nil {
+		return err
+	}
+	return printStore(cmd, method, g.ask(cmd, c, method, path, query, answer), answer, text)
+}
+
+// ask asks the store by a client, and decodes the answer, which comes within the timeout.
+func (g *globals) ask(cmd *cobra.Command, c *api.Client, method, path string, query url.Values, answer any) error {
+	ctx, cancel := g.within(cmd.Context(), defaultTimeout)
+	defer cancel()
+	setWait(ctx, query)
+	return c.AskStore(ctx, method, path, query, nil, answer)
 }
 
 // setWait sets the parameter wait of query so that the node answers before ctx ends.

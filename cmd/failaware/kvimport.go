@@ -88,9 +88,7 @@ func (i *importer) run(list []api.KVCommand) error {
 		i.progress()
 	}
 	for _, id := range i.sessions { // one that is left open gives way to later ones
-		ctx, cancel := i.g.within(i.cmd.Context(), defaultTimeout)
-		_ = i.client.AskStore(ctx, http.MethodPost, "session/close", url.Values{"session": {id}}, nil, &api.Done{})
-		cancel()
+		_ = i.g.ask(i.cmd, i.client, http.MethodPost, "session/close", url.Values{"session": {id}}, &api.Done{})
 	}
 	err := cli.Print(i.cmd, i.answer, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, i.answer.text())
@@ -116,12 +114,8 @@ func (a *imported) text() string {
 
 // open opens another session.
 func (i *importer) open() error {
-	ctx, cancel := i.g.within(i.cmd.Context(), defaultTimeout)
-	defer cancel()
-	query := url.Values{}
-	setWait(ctx, query)
 	var s api.KVSession
-	if err := i.client.AskStore(ctx, http.MethodPost, "session/open", query, nil, &s); err != nil {
+	if err := i.g.ask(i.cmd, i.client, http.MethodPost, "session/open", url.Values{}, &s); err != nil {
 		return unopened(err)
 	}
 	i.sessions = append(i.sessions, s.Session)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -50,15 +49,15 @@ goes on by itself; if keys are written meanwhile, each page has its own revision
 
 // run prints a page, or all of them.
 func (f *listFlags) run(g *globals, cmd *cobra.Command, prefix string) error {
+	c, err := g.client()
+	if err != nil {
+		return err
+	}
 	var a api.KVList
 	for first, more := uint64(0), true; more; more = f.all && a.More {
 		var page api.KVList
-		err := g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
-			query := url.Values{"limit": {strconv.Itoa(f.limit)}, "after": {f.after}, "local": {strconv.FormatBool(f.local)}, "prefix": {prefix}}
-			setWait(ctx, query)
-			return c.AskStore(ctx, http.MethodGet, "list", query, nil, &page)
-		})
-		if err != nil {
+		query := url.Values{"limit": {strconv.Itoa(f.limit)}, "after": {f.after}, "local": {strconv.FormatBool(f.local)}, "prefix": {prefix}}
+		if err := g.ask(cmd, c, http.MethodGet, "list", query, &page); err != nil {
 			return kvError(http.MethodGet, err)
 		}
 		if a.Items == nil {
