@@ -53,6 +53,27 @@ func distrustIsHeardOnce(t testing.TB) {
 
 func TestOneVerdictOfAPeerSeparatesOnce(t *testing.T) { distrustIsHeardOnce(t) }
 
+// A peer that distrusts the clocks again, soon after a separation, is not alive, although its
+// word begins no second separation.
+func TestAPeerThatDistrustsIsNotAlive(t *testing.T) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	distrusts := func(now time.Duration, want Kind) {
+		h := hello(7, now-ms)
+		h.Echo.Heard = Distrusted
+		take(t, s, now, h, want)
+		require.False(t, s.Alive(at(now)).Has(2))
+	}
+	distrusts(20*ms, Faulty)
+	now := 30*ms + s.separation(1)
+	for range 2 {
+		take(t, s, now, hello(7, now-ms), Delivered)
+		now += 2 * ms
+	}
+	require.True(t, s.Alive(at(now)).Has(2))
+	distrusts(now, Delivered)
+}
+
 // Two packets with one counter say nothing about clocks: the peer is not told that its clock
 // is distrusted, and what was measured before the conflict is only forgotten here.
 func twinsAreTrusted(t testing.TB) {

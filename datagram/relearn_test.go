@@ -118,6 +118,20 @@ func oneConflictHeals(t testing.TB) {
 	send(9, 2*time.Hour, Dropped)
 }
 
+// Further contradictions during a separation prolong it, and are not reported again.
+func TestAContradictionIsReportedOnce(t *testing.T) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	for i, want := range []Kind{Faulty, Dropped, Dropped} {
+		now := 13*ms + time.Duration(i)*s.separation(1)*3/4
+		ahead := hello(7, now+time.Minute)
+		ahead.Echo = hello(7, now-2*ms).Echo
+		take(t, s, now, ahead, want)
+	}
+	faulty, heard := s.Faults(at(14 * ms))
+	require.Equal(t, [2]int{1, 1}, [2]int{faulty, heard})
+}
+
 // Two processes that use one incarnation have two clocks. That these contradict each other
 // is no sign that a clock is wrong.
 func twinsAreNoFault(t testing.TB) {

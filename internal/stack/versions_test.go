@@ -110,6 +110,21 @@ func wordOfOneBuild(t testing.TB) {
 	}
 }
 
+// What others say of one incarnation is no evidence of another: that one may have ended, and
+// another build may be in its place.
+func TestTheWordForOneIncarnationIsNotForAnother(t *testing.T) {
+	v, now := versions{newest: 4, while: time.Second}, timed.Instant(time.Hour)
+	v.note(now, &datagram.Header{Source: 7, Boot: 1, Version: 4}, true)
+	now = now.Add(v.while + 1)
+	v.noteAlive(now, timed.Incarnation{Node: 7, Boot: 2})
+	require.Equal(t, uint8(4), v.to(now, 7))
+	require.Equal(t, uint8(3), v.to(now, 7), "it is silent, so it is greeted in both versions")
+	v.noteAlive(now, timed.Incarnation{Node: 7, Boot: 1})
+	for range 3 {
+		require.Equal(t, uint8(4), v.to(now, 7))
+	}
+}
+
 func TestTheBuildOfAnIncarnationIsItsOwn(t *testing.T) { wordOfOneBuild(t) }
 
 // Packets of an incarnation that is not accepted, while another is heard, do not say in which
