@@ -94,3 +94,24 @@ func TestPacketsOfOtherViewsAreCounted(t *testing.T) {
 		require.Equal(t, before+sequence, g.nodes[0].Dropped.OtherView)
 	}
 }
+
+// A piece that its own count does not have, from the right node and of the right proposal, is
+// ignored: the whole counts once its true pieces are here.
+func TestImpossiblePiecesAreIgnored(t *testing.T) {
+	g := newTrio(3, Config{})
+	v, old := viewOf(3, 0, 1, 2), g.nodes[1].view.ID
+	lead, member := g.nodes[0], g.nodes[1]
+	lead.Freeze(g.now, v, true)
+	member.Freeze(g.now, v, false)
+	for _, p := range []Piece{{}, {Number: 1, Of: 1}, {Number: 2, Of: 1}, {Number: 0, Of: MaxPieces + 1}, {Number: 0, Of: 1}} {
+		require.False(t, member.freeze.planned)
+		require.Nil(t, member.freeze.commit)
+		require.Nil(t, lead.freeze.reports[2])
+		lead.handleReport(g.now, incarnation(2), &Report{Piece: p, Proposal: v.ID, Previous: old})
+		member.handlePlan(g.now, incarnation(0), &Plan{Piece: p, Proposal: v.ID, Groups: []Group{{Previous: old, Source: 1}}})
+		member.handleCommit(incarnation(0), &Commit{Piece: p, Proposal: v.ID, Branches: []Branch{{Previous: old}}})
+	}
+	require.True(t, member.freeze.planned)
+	require.NotNil(t, member.freeze.commit)
+	require.NotNil(t, lead.freeze.reports[2])
+}
