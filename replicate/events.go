@@ -19,7 +19,8 @@ type Event interface {
 }
 
 // Settled says that all members of View have reported their states. Holders have the state
-// with which the view continues, or bring one to the merge.
+// with which the view continues, or bring one to the merge. Without Holders, all members have
+// just begun, or wait for members that remember the state.
 type Settled struct {
 	View    failaware.ViewID
 	Holders failaware.Set
@@ -161,6 +162,9 @@ func (Disk) event()         {}
 func (Differs) event()      {}
 
 func (e Settled) String() string {
+	if e.Holders.Empty() {
+		return fmt.Sprintf("view %v is settled: no member has its state yet", e.View)
+	}
 	return fmt.Sprintf("view %v is settled: %v have its state", e.View, e.Holders)
 }
 
@@ -224,7 +228,7 @@ func (e Diverged) String() string {
 }
 
 func (e Recovered) String() string {
-	text := fmt.Sprintf("this node has the state of its disk, with %d operations since the snapshot", e.Operations)
+	text := fmt.Sprintf("this node has read its disk: the state has %d operations since the snapshot", e.Operations)
 	if e.Cut > 0 {
 		text += fmt.Sprintf("; %d bytes that were not written completely were cut off", e.Cut)
 	}

@@ -55,7 +55,7 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 		replica.EventWaiting:   "remember the state: operations wait, because nodes {4} may know more",
 		replica.EventBegun:     "the state that {1 2} remember",
 		replica.EventRefused:   "node 3 cannot make a snapshot: why",
-		replica.EventRecovered: "with 7 operations since the snapshot; 5 bytes",
+		replica.EventRecovered: "the state has 7 operations since the snapshot; 5 bytes",
 		replica.EventDisk:      "why",
 		replica.EventDiffers:   "node 3 has other settings: s is h here and t there",
 		replica.EventCorrupt:   "from node 3",
@@ -84,5 +84,6 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 		require.Equal(t, want, got)
 		require.Contains(t, got.String(), texts[kind])
 	}
+	require.Contains(t, Settled{View: view}.String(), "no member has its state yet")
 	require.Equal(t, Hanging{View: view, For: time.Minute, Waiting: 6}, eventOf(&engine.Event{Event: all, Hangs: time.Minute, Waiting: 6}))
 }
