@@ -114,7 +114,9 @@ func oneConflictHeals(t testing.TB) {
 	send(7, later, Delivered)
 	send(8, later+10*ms, Delivered)
 	require.True(t, s.Alive(at(later+11*ms)).Has(2))
-	send(8, later+20*ms, Dropped)
+	for i := range 300 { // more than the conflicts that are counted
+		send(8, later+20*ms+time.Duration(i)*ms, Dropped)
+	}
 	send(9, 2*time.Hour, Dropped)
 }
 
