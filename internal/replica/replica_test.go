@@ -142,6 +142,15 @@ func transferFromAnother(t testing.TB) {
 	w.op(1, "y")
 	w.run(time.Second)
 	all(t, w, text+"xy", 1, 2)
+	told := uint64(0)
+	for _, e := range w.nodes[2].events {
+		if e.Kind == EventProgress {
+			require.Equal(t, uint64(len(text)), e.Total)
+			require.Greater(t, e.Bytes, told)
+			told = e.Bytes
+		}
+	}
+	require.Equal(t, uint64(len(text)), told)
 	require.Less(t, w.nodes[1].chunks, 2*(len(text)-int(p.Bytes))+ChunkOverhead, "received pieces are not sent again")
 }
 
