@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,7 @@ func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
 	}
 	require.ErrorIs(t, Write(filepath.Join(path, "no", "directory"), kind, nil), fs.ErrNotExist)
 	require.NoFileExists(t, path)
+	require.NoError(t, Write(path, Kind{Name: strings.Repeat("k", maxKind)}, make([]byte, MaxSize)), "the limits are allowed")
 }
 
 // damaged requires that a file is refused by an error that names it.
@@ -76,6 +78,9 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 	require.Contains(t, damaged(t, path, good[:len(good)-1], kind).What, "26 bytes of content, and says that there are 27")
 	require.Contains(t, damaged(t, path, append(bytes.Clone(good[:len(good)-1]), 'x'), kind).What, "its checksum is wrong")
 	require.Contains(t, damaged(t, path, make([]byte, MaxSize+2<<10), kind).What, "larger than")
+	for _, other := range []string{"\n", "not a record\n", "failaware\n", "failaware test 3\nfailaware test 3 0 0"} {
+		require.Equal(t, "it is no record of failaware", damaged(t, path, []byte(other), kind).What)
+	}
 }
 
 func FuzzOpen(f *testing.F) {
@@ -347,6 +352,15 @@ func removedEarlier(t testing.TB) {
 type gone struct{ *forgetful }
 
 func (gone) remove(string) error { return fs.ErrNotExist }
+
+// stuck is a disk whose files cannot be removed.
+type stuck struct{ *forgetful }
+
+func (stuck) remove(string) error { return fs.ErrPermission }
+
+func TestARemovalThatFailsIsTold(t *testing.T) {
+	require.ErrorIs(t, remove(stuck{newForgetful("record", nil, 4)}, "record"), fs.ErrPermission)
+}
 
 func TestAnEarlierRemovalIsFlushed(t *testing.T) { removedEarlier(t) }
 

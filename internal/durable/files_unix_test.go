@@ -34,6 +34,23 @@ func TestAReplacedFileKeepsItsMode(t *testing.T) {
 	}
 }
 
+// A file that root replaces stays its owner's and its group's.
+func TestAReplacedFileKeepsItsOwnerAndItsGroup(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root gives files away")
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	for _, owner := range [][2]int{{12345, 0}, {12345, 23456}, {0, 23456}, {0, 0}} {
+		require.NoError(t, os.Chown(path, owner[0], owner[1]))
+		require.NoError(t, Replace(path, []byte("new")))
+		i, err := os.Stat(path)
+		require.NoError(t, err)
+		s := i.Sys().(*syscall.Stat_t)
+		require.Equal(t, owner, [2]int{int(s.Uid), int(s.Gid)})
+	}
+}
+
 // replacedAfterACrash has a crash leave the successor of a file that others may read: the next
 // one replaces it.
 func replacedAfterACrash(t testing.TB) {

@@ -66,7 +66,6 @@ func (s *State) Apply(b []byte) Result {
 	if s.revision != before {
 		s.trim()
 	}
-	r.Revision = s.revision
 	return r
 }
 
