@@ -46,4 +46,7 @@ func TestWordsOutlastALostPacket(t *testing.T) {
 		require.GreaterOrEqual(t, p.WordLasts(), p.IndirectPeriod()+p.Expires, name)
 		require.LessOrEqual(t, p.WordLasts(), p.IndirectPeriod()+3*p.Expires, name)
 	}
+	rare := LAN()
+	rare.ElectionPeriod = time.Second // the leader's word comes seldom
+	require.Equal(t, rare.IndirectPeriod()+3*rare.Expires, rare.WordLasts(), "a link that fails one way shows")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -196,6 +197,22 @@ func TestResultsComeBackAsTheyWere(t *testing.T) {
 	require.Empty(t, encodeResult(encoded{nil}, 7))
 	require.Empty(t, encodeResult(struct{}{}, 32))
 	require.Empty(t, encodeResult("a string that is larger than thirty-two bytes", 32))
+	most := strings.Repeat("x", 31) // one byte more says what it is
+	require.Len(t, encodeResult(most, 32), 32)
+	require.Empty(t, encodeResult(most+"x", 32))
+	require.Len(t, encodeResult([]byte(most), 32), 32)
+	require.Empty(t, encodeResult([]byte(most+"x"), 32))
+}
+
+// Bytes that are no operation have a result that says so, and change nothing.
+func TestBytesThatAreNoOperationAreRefused(t *testing.T) {
+	l := newLog(small)
+	before := l.Table.Append(nil)
+	for _, b := range [][]byte{nil, {}, {99}, AppendUse(nil, ID{1, 2, 3}, 1, nil)[:5]} {
+		require.Equal(t, Answer{Err: ErrUnknown}, l.do(b), "%v", b)
+	}
+	require.Empty(t, l.list)
+	require.Equal(t, before, l.Table.Append(nil))
 }
 
 // A table shares no memory with its callers: those that change a result, or the bytes of an
