@@ -88,7 +88,13 @@ func (f flakyFile) Allocate(size int64) error {
 	return f.disk.either(true, func() error { return f.File.Allocate(size) })
 }
 
-func (f flakyFile) Sync() error { return f.disk.either(false, f.File.Sync) }
+func (f flakyFile) Sync() error {
+	if err := f.disk.fails(false); err != nil {
+		f.disk.FailSync(err)
+		defer f.disk.FailSync(nil)
+	}
+	return f.File.Sync()
+}
 
 func (f flakyFile) Close() error {
 	f.disk.open--

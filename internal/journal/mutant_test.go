@@ -54,6 +54,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalStateFaultUntold":    oneCallFails,
 		"JournalPieceFaultHidden":    oneCallFails,
 		"JournalOpenFaultUntold":     oneFailsAtStart,
+		"JournalBelievesMemory":      oneCallFails,
 		"JournalPieceUnchecked":      piecesAreChecked,
 		"JournalListCutShort":        readsFail,
 		"SystemListCutShort":         systemRefuses,

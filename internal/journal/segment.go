@@ -171,7 +171,7 @@ func (s *segment) scan(visit func(first uint64, h head, b []byte) error) (wrong 
 	if err != nil {
 		return "", err
 	}
-	s.end, s.next, s.sum, s.closed = segmentBytes, s.first, s.chain, false
+	s.end, s.flushed, s.next, s.sum, s.closed = segmentBytes, segmentBytes, s.first, s.chain, false
 	r := bufio.NewReaderSize(io.NewSectionReader(s.file, s.end, max(0, size-s.end)), int(min(256<<10, max(16, size))))
 	fields := make([]byte, headBytes)
 	var body []byte
@@ -200,7 +200,7 @@ func (s *segment) scan(visit func(first uint64, h head, b []byte) error) (wrong 
 			s.closed = true // the next segment continues the checksum of the batch before
 			return "the segment is over", nil
 		}
-		s.end, s.sum, s.next = s.end+headBytes+h.space(), h.chain, h.first+uint64(h.count)
+		s.end, s.flushed, s.sum, s.next = s.end+headBytes+h.space(), int64(h.flushed), h.chain, h.first+uint64(h.count)
 		if visit != nil {
 			if err := visit(h.first, h, body[:h.length]); err != nil {
 				return "", err
@@ -254,8 +254,29 @@ func (s *segment) readTail() (t tail, err error) {
 	return t, nil
 }
 
+// rewrite writes once more what no batch says to be flushed. The flush of an earlier process
+// may have failed. Then the system reads from its memory what the disk does not have, and
+// another flush of that succeeds, because it writes nothing. Where the disk needs room for
+// that, such a system reads the disk.
+func (s *segment) rewrite() error {
+	b := make([]byte, min(s.end-s.flushed, 1<<20))
+	for at := s.flushed; at < s.end; at += int64(len(b)) {
+		b = b[:min(s.end-at, int64(len(b)))]
+		if _, err := s.file.ReadAt(b, at); err != nil {
+			return err
+		}
+		if _, err := s.file.WriteAt(b, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // cut removes everything from the end on, so that nothing of it can ever be read.
 func (s *segment) cut(size int64) error {
+	if err := s.rewrite(); err != nil && !errors.Is(err, ErrFull) {
+		return err
+	}
 	if err := s.file.Truncate(s.end); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package disktest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -40,10 +41,13 @@ type change struct {
 	file        *inode
 }
 
-// inode is a file. Durable is what is on the disk.
+// inode is a file: its bytes as programs see them, and those on the disk.
 type inode struct {
 	disk          *Disk
 	bytes, stable []byte
+	// dropped are the sectors that a failed flush has not written. Programs still read them,
+	// and no later flush writes them unless they are written again, as on Linux.
+	dropped map[int]bool
 }
 
 // New returns an empty disk, whose power does not fail.
@@ -57,7 +61,8 @@ func (d *Disk) FailAfter(n int) { d.set(func() { d.calls = n }) }
 // SetRoom makes the disk full once n more bytes were written; a negative n makes room.
 func (d *Disk) SetRoom(n int) { d.set(func() { d.room = n }) }
 
-// FailSync makes every flush of a file fail, unless err is nil.
+// FailSync makes every flush of a file fail, unless err is nil. What a flush has not written
+// is not written by a later one either, unless the error is [ErrPower]: then it did not begin.
 func (d *Disk) FailSync(err error) { d.set(func() { d.fail = err }) }
 
 // BeforeSync has f called before each flush of a file.
@@ -126,7 +131,7 @@ func (f *inode) survive(r *rand.Rand) []byte {
 	luck := r.IntN(3) // keep most, lose most, or anything
 	for at := 0; at < len(out); at += sector {
 		end := min(at+sector, len(out), len(f.bytes))
-		if end <= at || luck == 0 && r.IntN(8) == 0 || luck == 1 && r.IntN(8) > 0 || luck == 2 && r.IntN(2) == 0 {
+		if end <= at || f.dropped[at/sector] || luck == 0 && r.IntN(8) == 0 || luck == 1 && r.IntN(8) > 0 || luck == 2 && r.IntN(2) == 0 {
 			continue
 		}
 		if r.IntN(4) == 0 {
@@ -257,6 +262,9 @@ func (f *inode) WriteAt(b []byte, at int64) (int, error) {
 	}
 	f.resize(max(int64(len(f.bytes)), at+int64(len(b))))
 	copy(f.bytes[at:], b)
+	for i := int(at) / sector; i*sector < int(at)+len(b); i++ {
+		delete(f.dropped, i)
+	}
 	return len(b), err
 }
 
@@ -306,10 +314,43 @@ func (f *inode) Sync() error {
 	}
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
-	if err := errors.Join(f.disk.call(), f.disk.fail); err != nil {
+	if err := f.disk.call(); err != nil {
+		return err
+	}
+	if err := f.disk.fail; err != nil {
+		if !errors.Is(err, ErrPower) {
+			f.drop()
+		}
 		return err
 	}
 	f.disk.syncs++
-	f.stable = slices.Clone(f.bytes)
+	f.stable = f.flushed()
 	return nil
 }
+
+// drop forgets that the disk lacks something.
+func (f *inode) drop() {
+	if f.dropped == nil {
+		f.dropped = map[int]bool{}
+	}
+	for at := 0; at < len(f.bytes); at += sector {
+		if !bytes.Equal(part(f.bytes, at), part(f.stable, at)) {
+			f.dropped[at/sector] = true
+		}
+	}
+}
+
+// flushed returns what the disk has after a flush.
+func (f *inode) flushed() []byte {
+	out := slices.Clone(f.bytes)
+	for i := range f.dropped {
+		if lost := part(out, i*sector); len(lost) > 0 {
+			clear(lost)
+			copy(lost, part(f.stable, i*sector))
+		}
+	}
+	return out
+}
+
+// part returns the bytes of a sector.
+func part(b []byte, at int) []byte { return b[min(at, len(b)):min(at+sector, len(b))] }
