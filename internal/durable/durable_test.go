@@ -205,6 +205,37 @@ func afterCrash(t testing.TB) {
 	})
 }
 
+// hasty is a disk whose process is killed before it flushes a directory.
+type hasty struct {
+	system
+	dirs   []string // that were to be flushed
+	killed bool
+}
+
+func (d *hasty) syncDir(dir string) error {
+	if d.dirs = append(d.dirs, dir); d.killed {
+		return errCrash
+	}
+	return nil
+}
+
+// foundIsFlushed requires that a record counts only once its name is on the disk: its writer
+// may have been killed before that.
+func foundIsFlushed(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "record")
+	require.NoError(t, Write(path, kind, []byte("old")))
+	d := &hasty{killed: true}
+	require.ErrorIs(t, write(d, path, seal(kind, []byte("new"))), errCrash)
+	_, err := read(d, path, kind)
+	require.ErrorIs(t, err, errCrash, "a power failure would bring the old record back")
+	b, err := read(&hasty{}, path, kind)
+	require.NoError(t, err)
+	require.Equal(t, "new", string(b))
+	require.Equal(t, []string{filepath.Dir(path), filepath.Dir(path)}, d.dirs)
+}
+
+func TestARecordThatIsFoundIsOnTheDisk(t *testing.T) { foundIsFlushed(t) }
+
 // once is a disk of which one call fails, and those after it succeed.
 type once struct {
 	*forgetful

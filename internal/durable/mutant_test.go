@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"DurableDirUnsynced":    afterCrash,
 		"DurableMadeUnsynced":   directoriesAreFlushed,
 		"DurableFoundUnsynced":  directoriesAreFlushed,
+		"DurableReadUnsynced":   foundIsFlushed,
 		"DurableKeepsTheRest":   crashLeavesMore,
 		"CreationNameUnsynced":  createdIsWhole,
 		"CreationReplaces":      replacesNothing,

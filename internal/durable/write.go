@@ -112,8 +112,10 @@ func remove(d disk, path string) error {
 // Read returns the content of the record in a file. The error matches [fs.ErrNotExist]
 // when there is no file, is a [*DamagedError] when the file is damaged or holds another
 // kind of record, and matches [trust.ErrUntrusted] when another user may have written
-// the file.
-func Read(path string, k Kind) ([]byte, error) {
+// the file. The record is on the disk, also if its writer was killed before it knew that.
+func Read(path string, k Kind) ([]byte, error) { return read(system{}, path, k) }
+
+func read(d disk, path string, k Kind) ([]byte, error) {
 	f, err := trust.Open(path, os.O_RDONLY, 0, trust.Public)
 	if err != nil {
 		return nil, err
@@ -130,6 +132,10 @@ func Read(path string, k Kind) ([]byte, error) {
 	content, wrong := open(k, b)
 	if wrong != "" {
 		return nil, &DamagedError{path, wrong}
+	}
+	// The content was flushed before it got its name. The name may be in memory only.
+	if err := d.syncDir(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("read %s: flush its directory: %w", path, err)
 	}
 	return content, nil
 }
