@@ -3,13 +3,18 @@ package keep
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/failaware/failaware/internal/replica"
 )
 
+// ErrUnmade: the application could not write its state.
+var ErrUnmade = errors.New("the application could not make a snapshot")
+
 // Snapshot writes the state and its place down, in place of all records until now. If the
-// error matches [journal.ErrFull], what was there before counts, and the owner tries again.
+// error matches [journal.ErrFull] or [ErrUnmade], what was there before counts, and the owner
+// tries again.
 func (k *Keeper) Snapshot(s Step) error {
 	w, err := k.journal.NewSnapshot(s.Number)
 	if err != nil {
@@ -19,7 +24,9 @@ func (k *Keeper) Snapshot(s Step) error {
 	counter := &counted{w: w}
 	_, err = counter.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(place))), place...))
 	if err == nil {
-		err = k.app.Save(counter)
+		if err = k.app.Save(counter); err != nil && counter.err == nil {
+			err = fmt.Errorf("%w: %w", ErrUnmade, err)
+		}
 	}
 	if err == nil {
 		err = w.Commit()
@@ -35,6 +42,14 @@ func (k *Keeper) Snapshot(s Step) error {
 	k.named = true
 	k.written(counter.n)
 	return nil
+}
+
+// Postpone goes on without a snapshot that the application could not make, and reports whether
+// that is possible: a state that does not continue what is on the disk needs it. Otherwise the
+// log has everything, and Compact asks again when a quarter of Least is logged.
+func (k *Keeper) Postpone() bool {
+	k.next = k.since + max(1, k.least/4)
+	return k.named
 }
 
 // written notes how large the snapshot is that operations follow. The next one replaces it

@@ -126,6 +126,9 @@ func (i *incarnation) step(batch []Item, out []replica.Effect) []replica.Effect 
 func (i *incarnation) stored(out []replica.Effect) []replica.Effect {
 	at, events := i.store.take()
 	for _, e := range events {
+		if e.Kind == replica.EventRefused {
+			e.Member, e.View = i.self.Node, i.machine.View()
+		}
 		i.tell(Event{Event: e})
 	}
 	return i.machine.HandleStored(i.now(), at, out)

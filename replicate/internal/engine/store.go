@@ -180,29 +180,44 @@ func (s *Store) append(ctx context.Context, step keep.Step) error {
 	return err
 }
 
-// snapshot makes a snapshot. While the disk is full it waits, and tries again.
+// snapshot makes a snapshot. While the disk is full, or the application cannot make one that
+// is needed, it waits, and tries again.
 func (s *Store) snapshot(ctx context.Context, step keep.Step) error {
 	if err := s.wait(ctx, step.Number); err != nil {
 		return err
 	}
-	for full := false; ; full = true {
+	pause, full := s.retry, false
+	for {
 		err := s.keeper.Snapshot(step)
-		if !errors.Is(err, journal.ErrFull) {
-			if full && err == nil {
-				s.onFull(nil)
-			}
+		noRoom, unmade := errors.Is(err, journal.ErrFull), errors.Is(err, keep.ErrUnmade)
+		if noRoom && !full {
+			s.onFull(err)
+		} else if full && (unmade || err == nil) {
+			s.onFull(nil)
+		}
+		full = noRoom
+		if unmade {
+			s.note(replica.Event{Kind: replica.EventRefused, Err: err})
+		}
+		if unmade && s.keeper.Postpone() {
+			return nil
+		}
+		if !noRoom && !unmade {
 			return err
 		}
-		if !full {
-			s.onFull(err)
-		}
 		select {
-		case <-time.After(s.retry):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		if unmade {
+			pause = min(2*pause, mostRetries*s.retry)
+		}
 	}
 }
+
+// mostRetries is how many times retry the longest pause is.
+const mostRetries = 60
 
 // wait waits until a record is on the disk.
 func (s *Store) wait(ctx context.Context, number uint64) error {
@@ -238,7 +253,14 @@ func (s *Store) onDurable(last uint64) {
 func (s *Store) onFull(err error) {
 	s.mu.Lock()
 	s.full = err
-	s.events = append(s.events, replica.Event{Kind: replica.EventDisk, Err: err})
+	s.mu.Unlock()
+	s.note(replica.Event{Kind: replica.EventDisk, Err: err})
+}
+
+// note tells of an event.
+func (s *Store) note(e replica.Event) {
+	s.mu.Lock()
+	s.events = append(s.events, e)
 	s.mu.Unlock()
 	signal(s.news)
 }

@@ -254,3 +254,73 @@ func countsOn(t testing.TB) {
 }
 
 func TestAStoreCountsOnAfterAStart(t *testing.T) { countsOn(t) }
+
+// moody is an application that cannot make a snapshot until good attempts later.
+type moody struct {
+	*words
+	fails    int
+	attempts int
+}
+
+var errMood = errors.New("not now")
+
+func (m *moody) Save(w io.Writer) error {
+	if m.attempts++; m.attempts <= m.fails {
+		_, _ = io.WriteString(w, "a part")
+		return errMood
+	}
+	return m.words.Save(w)
+}
+
+// unmade has an application fail to make snapshots: one in place of the log, which goes on
+// without it, and one of a state that replaces that on the disk, which waits for it.
+func unmade(t testing.TB) {
+	disk, app := disktest.New(), &moody{&words{}, 3, 0}
+	j, err := journal.OpenOn(disk, journal.Options{Segment: 1 << 10})
+	require.NoError(t, err)
+	s, err := newStore(j, app, keep.Options{Least: 400})
+	require.NoError(t, err)
+	s.retry = time.Microsecond
+	app.fails = 0
+	require.NoError(t, s.locate(t.Context(), placeOf(1)))
+	s.take()
+	app.fails = 3
+	for n := range uint64(100) {
+		d := broadcast.Delivery{ID: messageID(n + 1), Position: n + 1, Payload: fmt.Appendf(nil, "w%d", n)}
+		require.NoError(t, s.apply(t.Context(), &d, replica.Point{View: placeOf(1).View, Position: n + 1}))
+		app.Apply(d)
+		require.NoError(t, s.compact(t.Context()), "the log has everything")
+		if n == 12 {
+			require.Equal(t, 2, app.attempts, "further ones come after further operations")
+		}
+	}
+	number, r, err := j.Snapshot()
+	require.NoError(t, err)
+	require.NotZero(t, number, "it was made later")
+	require.NoError(t, r.Close())
+	require.Equal(t, 3, refusals(t, s))
+
+	app.fails, app.attempts = 8, 0
+	app.list = []string{"another", "state"}
+	s.dislocate()
+	require.NoError(t, s.locate(t.Context(), placeOf(2)))
+	require.Equal(t, 8, refusals(t, s))
+	require.NoError(t, s.Close())
+	found := &words{}
+	require.NoError(t, storeOn(t, disktest.Of(disk.Files()), found).Close())
+	require.Equal(t, app.list, found.list)
+}
+
+// refusals returns how many events said that the application could not make a snapshot.
+func refusals(t testing.TB, s *Store) (n int) {
+	_, events := s.take()
+	for _, e := range events {
+		require.Equal(t, replica.EventRefused, e.Kind)
+		require.ErrorIs(t, e.Err, errMood)
+		n++
+	}
+	return n
+}
+
+// An application may fail to make a snapshot for its Storage as it may for another member.
+func TestASnapshotThatCannotBeMadeIsTriedAgain(t *testing.T) { unmade(t) }
