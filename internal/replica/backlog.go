@@ -76,10 +76,11 @@ func Each(effects []Effect) iter.Seq2[*Effect, error] {
 
 // Replay holds operations that have waited for a state. One goroutine reads them, once.
 type Replay struct {
-	from  *backlog
-	view  membership.ViewID // in which they are applied
-	fresh bool              // they are of this view, so that members can compare hashes
-	every uint64            // Config.HashEvery
+	from   *backlog
+	view   membership.ViewID // in which they are applied
+	before bool              // they are of earlier views: the state with which this one begins has them
+	fresh  bool              // they are of this view, so that members can compare hashes
+	every  uint64            // Config.HashEvery
 }
 
 // Len returns the number of operations.
@@ -99,7 +100,10 @@ func (r *Replay) Effects() iter.Seq2[Effect, error] {
 			if err == io.EOF {
 				return
 			}
-			at := Point{r.view, d.Position}
+			at := Point{View: r.view}
+			if !r.before {
+				at.Position = d.Position
+			}
 			if err != nil {
 				yield(Effect{}, fmt.Errorf("replica: operations that waited for a state: %w", err))
 				return
@@ -153,15 +157,15 @@ func (m *Replica) overflows() bool {
 }
 
 // replay makes the application apply operations that have waited.
-func (m *Replica) replay(b *backlog, fresh bool) {
+func (m *Replica) replay(b *backlog, before, fresh bool) {
 	m.noteAll(b)
-	m.emit(Effect{Kind: ApplyAll, Replay: &Replay{b, m.view.ID, fresh, uint64(m.cfg.HashEvery)}})
+	m.emit(Effect{Kind: ApplyAll, Replay: &Replay{b, m.view.ID, before, fresh, uint64(m.cfg.HashEvery)}})
 }
 
 // drain applies the queue.
 func (m *Replica) drain() {
 	for i, b := range m.queue {
-		m.replay(b, m.phase == settled && i >= m.earlier)
+		m.replay(b, i < m.earlier, m.phase == settled && i >= m.earlier)
 	}
 	m.dropQueue()
 }
@@ -169,7 +173,7 @@ func (m *Replica) drain() {
 // drainBefore applies the operations of earlier views that have waited.
 func (m *Replica) drainBefore() {
 	for _, b := range m.takeBefore() {
-		m.replay(b, false)
+		m.replay(b, true, false)
 	}
 }
 

@@ -14,6 +14,8 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/replica", noti
 var notices = map[string]func(testing.TB){
 	"ReplicaHoldsOfAnyView":     holdersOfTheView,
 	"ReplicaYieldsOnce":         anyChange,
+	"ReplicaFormerPosition":     operationInTheNextView,
+	"ReplicaLastsSaidOnce":      lastsWhenRestored,
 	"ReplicaMergerForgets":      mergersContinue,
 	"ExtentWithoutHolders":      anyChange,
 	"ReplicaBarrierAtOnce":      anyHistory,

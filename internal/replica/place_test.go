@@ -56,6 +56,29 @@ func placeInTheNextView(t testing.TB) {
 	}
 }
 
+// operationInTheNextView has a member that waits for a state submit an operation, and get the
+// state in the next view, which begins with that operation.
+func operationInTheNextView(t testing.TB) {
+	w := newWorld(3, Config{Stored: true})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.hold = func(_ int, p []byte) bool { return kind(p[0]) == kindChunk }
+	w.install(0, 1, 2)
+	for _, op := range []string{"b", "c", "d"} {
+		w.op(0, op)
+	}
+	w.op(2, "e")
+	w.hold = nil
+	v := w.install(0, 1, 2)
+	w.run(10 * time.Millisecond)
+	all(t, w, "abcde", 0, 1, 2)
+	own := w.nodes[2].last
+	require.Equal(t, Apply, own.Kind)
+	require.Equal(t, Point{View: v.ID}, own.At, "it lasts when disks have the state with which the view begins")
+}
+
+func TestAnOperationOfTheViewBeforeHasNoPositionInThisOne(t *testing.T) { operationInTheNextView(t) }
+
 func TestAStateFromTheMiddleOfTheViewBeforeHasNoPlaceThere(t *testing.T) { placeInTheNextView(t) }
 
 // positionsInTheMiddle has a member without a state get that of the middle of a view, whose
@@ -262,3 +285,34 @@ func lastsWhenApplied(t testing.TB) {
 }
 
 func TestWhatLastsIsSaidWhenItIsApplied(t *testing.T) { lastsWhenApplied(t) }
+
+// lastsWhenRestored has a member that waits for the state submit an operation, which the disks of
+// the others have before the member does. Nothing else comes that would say so again.
+func lastsWhenRestored(t testing.TB) {
+	majority, err := quorum.Majority(timed.SetOf(1, 2, 3))
+	require.NoError(t, err)
+	w := newWorld(3, Config{Stored: true, Quorum: majority})
+	w.install(0, 1, 2)
+	w.op(0, "a")
+	w.restart(2, 1)
+	w.nodes[0].lazy, w.nodes[1].lazy = true, true
+	w.install(0, 1, 2)
+	strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
+	w.opWith(2, "b", strict)
+	w.store(0)
+	w.store(1)
+	require.Empty(t, w.nodes[2].app, "it has no state yet")
+	w.nodes[2].lasts = nil
+	w.answer(0)
+	w.answer(1)
+	w.run(10 * time.Millisecond)
+	own := w.nodes[2].last
+	require.Equal(t, "ab", w.nodes[2].app)
+	require.Equal(t, Apply, own.Kind)
+	require.False(t, own.Lasting)
+	position, any := w.nodes[2].lasting()
+	require.True(t, any, "the answer is held back until this is said")
+	require.Equal(t, own.At.Position, position)
+}
+
+func TestWhatLastsIsSaidWhenTheStateHasCome(t *testing.T) { lastsWhenRestored(t) }

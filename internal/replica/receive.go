@@ -178,6 +178,8 @@ func (m *Replica) restore(p *incoming) {
 	}
 	m.locate(at)
 	m.drain()
+	// Disks may have had the operations before this node. That is said again, behind them.
+	m.lastsTo = 0
 	m.checkStored()
 }
 
