@@ -192,5 +192,8 @@ func (c *check) end() {
 		}
 		c.keeps(m, len(c.lasting))
 		c.resolved(m)
+		if n := len(m.told.held); n > 0 && c.s.stored() {
+			c.fail("owed", m, "%d own operations or barriers were not said to last at the end, at %v", n, m.told.held[0].at)
+		}
 	}
 }

@@ -149,6 +149,17 @@ func (s *run) write(d *disk) {
 	}
 }
 
+// stored reports whether all disks have all that they were given.
+func (s *run) stored() bool {
+	return !slices.ContainsFunc(s.disks, func(d *disk) bool {
+		if d == nil || d.queue == nil {
+			return false
+		}
+		_, some := d.queue.Waits()
+		return some || d.writing || d.snapping || len(d.steps) > 0
+	})
+}
+
 // writeBatch makes an attempt to write the batch.
 func (d *disk) writeBatch() error {
 	first := d.journal.Last() + 1
