@@ -259,7 +259,7 @@ func (s *segment) readTail() (t tail, err error) {
 // another flush of that succeeds, because it writes nothing. Where the disk needs room for
 // that, such a system reads the disk.
 func (s *segment) rewrite() error {
-	b := make([]byte, min(s.end-s.flushed, 1<<20))
+	b := make([]byte, max(0, min(s.end-s.flushed, 1<<20)))
 	for at := s.flushed; at < s.end; at += int64(len(b)) {
 		b = b[:min(s.end-at, int64(len(b)))]
 		if _, err := s.file.ReadAt(b, at); err != nil {
