@@ -131,8 +131,12 @@ func New(cfg replica.Config, group Group, app Application, store *Store, beside 
 	}
 	cfg = cfg.WithDefaults()
 	cfg.Stored = store != nil
-	return &Engine{cfg: cfg, group: group, app: app, start: time.Now(), appMu: newGate(), calls: newQueue(cfg.MaxQueued, (*call).weight),
-		earlier: store.Earlier(), store: store, changed: make(chan struct{}), asks: make(chan func(*replica.Replica)), over: make(chan struct{}), event: event, beside: beside}, nil
+	e := &Engine{cfg: cfg, group: group, app: app, start: time.Now(), appMu: newGate(), calls: newQueue(cfg.MaxQueued, (*call).weight),
+		earlier: store.Earlier(), store: store, changed: make(chan struct{}), asks: make(chan func(*replica.Replica)), over: make(chan struct{}), event: event, beside: beside}
+	if store != nil {
+		store.saver.of = e
+	}
+	return e, nil
 }
 
 // Run runs the replica until ctx ends, or the stream, the broadcast or the

@@ -2,11 +2,15 @@ package engine
 
 import (
 	"context"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/keep"
 	"github.com/failaware/failaware/internal/replica"
 )
 
@@ -66,3 +70,38 @@ func BenchmarkInside(b *testing.B) {
 		}
 	})
 }
+
+// asking is an application that asks while it writes its state down.
+type asking struct {
+	*words
+	ask func()
+}
+
+func (a *asking) Save(w io.Writer) error {
+	a.ask()
+	return a.words.Save(w)
+}
+
+// insideDisks has an application write its state down for the disk of its node.
+func insideDisks(t testing.TB) {
+	app := &asking{words: &words{}}
+	j, err := journal.OpenOn(disktest.New(), journal.Options{})
+	require.NoError(t, err)
+	s, err := newStore(j, app, keep.Options{})
+	require.NoError(t, err)
+	e, err := New(replica.Config{}, nil, app, s, nil, nil)
+	require.NoError(t, err)
+	asked, inside := 0, false
+	app.ask = func() { asked, inside = asked+1, e.Inside() }
+	e.calls.put(call{Effect: replica.Effect{Kind: replica.Locate}})
+	e.calls.put(call{Effect: replica.Effect{Kind: replica.Locate, Place: placeOf(1)}})
+	e.calls.put(call{Effect: replica.Effect{Kind: replica.Withdraw, Event: &replica.Event{}}}) // ends it
+	require.ErrorIs(t, e.perform(context.Background()), ErrMixed)
+	require.Equal(t, 1, asked)
+	require.True(t, inside, "a call that waits for later ones would wait for ever")
+	require.False(t, e.Inside())
+	require.NoError(t, s.Close())
+}
+
+// A snapshot for the disk is a call of the application like one for another member.
+func TestASnapshotForTheDiskIsACall(t *testing.T) { insideDisks(t) }

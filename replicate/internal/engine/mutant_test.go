@@ -62,6 +62,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"VerdictLastsUnsaid":       verdictsWait,
 		"InsideOfShallowStacks":    insideCalls,
 		"InsideOfAnyEngine":        insideCalls,
+		"StoreSavesOutside":        insideDisks,
 	})
 }
 

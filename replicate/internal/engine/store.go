@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,6 +26,7 @@ type Store struct {
 	keeper *keep.Keeper
 	writer *journal.Writer
 	retry  time.Duration // between two attempts to write to a full disk
+	saver  *saver
 
 	mu      sync.Mutex
 	marks   keep.Marks
@@ -91,13 +93,30 @@ func classify(err error) error {
 	return fmt.Errorf("replicate: Storage: %w", err)
 }
 
+// saver is an application that writes its state down for the disk. To do so is a call of the
+// application by an engine, which the rest of a snapshot is not.
+type saver struct {
+	keep.Application
+	of *Engine // nil: none has the store yet
+}
+
+// Save implements [keep.Application].
+func (s *saver) Save(w io.Writer) error {
+	if s.of != nil {
+		s.of.enter()
+		defer s.of.leave()
+	}
+	return s.Application.Save(w)
+}
+
 // newStore gives the application the state of a journal.
 func newStore(j *journal.Journal, app Application, o keep.Options) (*Store, error) {
-	k, first, err := keep.Open(j, app, o)
+	saver := &saver{Application: app}
+	k, first, err := keep.Open(j, saver, o)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{keeper: k, durable: j.Last(), retry: journal.DefaultRetry, changed: make(chan struct{}), news: make(chan struct{}, 1)}
+	s := &Store{keeper: k, saver: saver, durable: j.Last(), retry: journal.DefaultRetry, changed: make(chan struct{}), news: make(chan struct{}, 1)}
 	s.events = []replica.Event{{Kind: replica.EventRecovered, Bytes: uint64(j.Cut()), Total: k.Replayed()}}
 	signal(s.news)
 	s.writer = journal.NewWriter(j, journal.WriterOptions{OnDurable: s.onDurable, OnFull: s.onFull})
