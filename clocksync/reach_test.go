@@ -83,7 +83,7 @@ func nobodySays(t testing.TB) {
 	}
 	for n, u := range []UTC{{State: UTCKnown, At: at, Low: wall, High: wall}, {State: UTCKnown, At: at, Low: wall + 1, High: wall},
 		{State: UTCKnown, At: at, Low: wall, High: wall, Leap: LeapDelete + 1}, {State: UTCDisputed, Leap: LeapInsert},
-		{State: UTCKnown, At: at, Low: reach, High: reach + 1}} {
+		{State: UTCKnown, At: at, Low: reach, High: reach + 1}, {State: UTCKnown, At: at, Low: -reach - 1, High: wall}} {
 		c := New(config(1), at, wall)
 		c.HandleLine(at, &good, 0, 0, nil)
 		c.HandleUTC(at, &u, 0, 0, nil)
@@ -91,10 +91,14 @@ func nobodySays(t testing.TB) {
 	}
 	const offset = time.Millisecond
 	for n, s := range []Sample{{Source: source, At: at.Add(offset), Low: wall, High: wall}, {Source: source, At: at.Add(offset) + 1, Low: wall, High: wall},
-		{Source: source, At: at, Low: wall + 1, High: wall}, {Source: source, At: at, Low: reach, High: reach + 1}} {
+		{Source: source, At: at, Low: wall + 1, High: wall}, {Source: source, At: at, Low: reach, High: reach + 1},
+		{Source: source, At: at, Low: -reach - 1, High: wall}} {
 		c := utcLeader()
 		c.HandleForwarded(at, 3, &Forwarded{Count: 1, List: [MaxForwarded]Sample{s}}, 0, offset, nil)
 		require.Equal(t, n == 0, len(c.References(at)) == 1, "%+v", s)
+		follower := New(config(1), at, wall)
+		follower.HandleForwarded(at, 3, &Forwarded{Count: 1, List: [MaxForwarded]Sample{s}}, 0, offset, nil)
+		require.Empty(t, follower.References(at), "samples are forwarded to the leader")
 	}
 }
 

@@ -172,21 +172,6 @@ func TestNodeIDsAreParsedStrictly(t *testing.T) {
 	require.True(t, Incarnation{7, 1}.Valid())
 }
 
-func TestBootIDsComeBackFromTheirText(t *testing.T) {
-	for _, id := range []BootID{1, 0xc0ffee, 1 << 63, 0} {
-		text, err := id.MarshalText()
-		require.NoError(t, err)
-		back := BootID(7)
-		require.NoError(t, back.UnmarshalText(text))
-		require.Equal(t, id, back)
-	}
-	for _, text := range []string{"", "1", "00000000000000001", "000000000000000x", "-000000000000001"} {
-		back := BootID(7)
-		require.ErrorContains(t, back.UnmarshalText([]byte(text)), "16 hexadecimal digits", text)
-		require.Equal(t, BootID(7), back)
-	}
-}
-
 func TestSetWords(t *testing.T) {
 	s := SetOf(1, 63, 64, 130, 255)
 	require.Equal(t, [4]uint64{1<<1 | 1<<63, 1, 1 << 2, 1 << 63}, s.Words())

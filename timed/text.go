@@ -22,13 +22,17 @@ func (n NodeID) String() string {
 func (n NodeID) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
 // UnmarshalText reads the text of [NodeID.MarshalText].
-func (n *NodeID) UnmarshalText(text []byte) (err error) {
+func (n *NodeID) UnmarshalText(text []byte) error {
 	if string(text) == none {
 		*n = NoNode
 		return nil
 	}
-	*n, err = ParseNodeID(string(text))
-	return err
+	id, err := ParseNodeID(string(text))
+	if err != nil {
+		return err
+	}
+	*n = id
+	return nil
 }
 
 // ParseNodeID reads an id written in decimal.
