@@ -44,7 +44,7 @@ func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 		return d.firstEpoch(c)
 	}
 	if err != nil {
-		return nil, readError(err, "a node that has lost it comes back with JoinQuorum, and under a new id or in a later epoch")
+		return nil, readError(err, replaceNode)
 	}
 	return &s, d.checkAge(&s)
 }

@@ -96,8 +96,7 @@ func (d *Dir) read() (r record, known bool, err error) {
 		err = &durable.DamagedError{Path: d.path, What: string(wrong)}
 	}
 	if err != nil {
-		return r, true, readError(err, fmt.Sprintf("remove the file only if node %v has not run within the last hour, "+
-			"and if no edict that names a vote of it is in use", d.id))
+		return r, true, readError(err, d.remedy())
 	}
 	return r, true, nil
 }
@@ -120,9 +119,21 @@ func (d *Dir) checkHalves(known, listed bool) (has bool, err error) {
 }
 
 func (d *Dir) half(lost, rest string) error {
-	return fmt.Errorf("%w: half of the state of node %v is lost: there is no %s beside %s; restore it. "+
-		"If that is impossible, remove the rest as well, and let the node come back with JoinQuorum, and under a new id or in a later epoch",
-		ErrDamaged, d.id, lost, rest)
+	return fmt.Errorf("%w: half of the state of node %v is lost: there is no %s beside %s; "+replaceNode, ErrDamaged, d.id, lost, rest)
+}
+
+// replaceNode says what is left when one of the two files cannot be had any more.
+const replaceNode = "restore it. If that is impossible, remove the rest as well, " +
+	"and let the node come back with JoinQuorum, and under a new id or in a later epoch"
+
+// remedy says what to do about a damaged state file. To remove it alone is no remedy
+// beside an epoch: the node would not start, because half of its state is lost.
+func (d *Dir) remedy() string {
+	if _, err := os.Lstat(d.epochPath()); !errors.Is(err, fs.ErrNotExist) {
+		return replaceNode
+	}
+	return fmt.Sprintf("remove the file only if node %v has not run within the last hour, "+
+		"and if no edict that names a vote of it is in use", d.id)
 }
 
 // FormerViews returns what [Dir.FormerViews] will be when a node opens a directory, which

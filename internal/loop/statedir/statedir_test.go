@@ -75,6 +75,29 @@ func TestDamagedStateIsRefused(t *testing.T) {
 	refused()
 }
 
+// A node that has an epoch does not start without its state file: an error that told to
+// remove the file would lead from one refusal to the next.
+func TestADamagedFileBesideTheOtherIsNotToBeRemovedAlone(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(File(dir, 1), []byte("junk"), 0o600))
+	_, err := Open(dir, 1, time.Second)
+	require.ErrorContains(t, err, "remove the file only if node 1 has not run")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "node-1.epoch"), nil, 0o600))
+	_, err = Open(dir, 1, time.Second)
+	require.ErrorIs(t, err, ErrDamaged)
+	require.NotContains(t, err.Error(), "remove the file only")
+	require.ErrorContains(t, err, "restore it. If that is impossible, remove the rest as well")
+
+	dir = nodeWithEpoch(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "node-1.epoch"), []byte("junk"), 0o600))
+	d, err := Open(dir, 1, time.Second)
+	require.NoError(t, err)
+	defer d.Close()
+	_, err = d.ReadEpoch(Configured{})
+	require.ErrorIs(t, err, ErrDamaged)
+	require.ErrorContains(t, err, "restore it. If that is impossible, remove the rest as well")
+}
+
 // The configuration counts until the directory knows an epoch.
 func TestTheFirstEpochIsTheConfiguredOne(t *testing.T) {
 	d, err := Open(t.TempDir(), 1, time.Second)
