@@ -46,7 +46,7 @@ func readList(cmd *cobra.Command, file string) (list []api.KVCommand, err error)
 		case rest.N <= 0:
 			return nil, cli.Wrong("FILE: %s has more than %d bytes", file, maxListBytes)
 		case err != nil:
-			return nil, cli.Wrong("FILE: %s: %w: %w", file, errNoList, err)
+			return nil, cli.Wrong("FILE: %s: %w: %w", file, errNoList, jsonError(err))
 		case page.Items == nil:
 			return nil, cli.Wrong("FILE: %s: %w", file, errNoList)
 		case page.More:
@@ -65,6 +65,19 @@ func readList(cmd *cobra.Command, file string) (list []api.KVCommand, err error)
 			list = append(list, c)
 		}
 	}
+}
+
+// jsonError is an error of a decoder without the names of Go's types, which say nothing about
+// the file.
+func jsonError(err error) error {
+	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case !ok:
+		return err
+	case e.Field == "":
+		return fmt.Errorf("a JSON %s is no object", e.Value)
+	}
+	return fmt.Errorf("byte %d: a JSON %s is no value of %q", e.Offset, e.Value, e.Field)
 }
 
 // checkList refuses a list that no store has printed.

@@ -25,7 +25,7 @@ or a disk, of this node or another, holds them up.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var a api.KVStatus
 			err := g.store(cmd, http.MethodGet, "status", url.Values{}, &a, func(w io.Writer) error { return kvStatusText(w, &a) })
-			if err == nil && (!a.Accepting || len(a.Unstored) > 0) {
+			if err == nil && !takes(&a) {
 				return &cli.ExitError{Code: exitUnavailable}
 			}
 			return err
@@ -48,18 +48,11 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 	t := cli.NewTable(w)
 	t.Row("store", fmt.Sprintf("%s, %s", a.Kind, where))
 	t.Row("state", fmt.Sprintf("revision %d, %s; %s", a.Revision, fresh, a.Fresh.Situation))
-	takes, others := cli.YesNo(a.Accepting), len(a.Unstored) > 0 && a.Disk == ""
-	if others {
-		takes = "no, held up by " + plural(a.Unstored)
-		if a.UnstoredNS > 0 {
-			takes += " for " + cli.Brief(a.UnstoredNS)
-		}
-	}
-	t.Row("view", fmt.Sprintf("nodes %v; takes commands: %s", a.Fresh.Members, takes))
+	t.Row("view", fmt.Sprintf("nodes %v; takes commands: %s", a.Fresh.Members, takesText(a)))
 	if a.Disk != "" {
 		t.Row("waits for", "room: "+a.Disk)
 	}
-	if others {
+	if heldUp(a) {
 		t.Row("waits for", "the disk of "+plural(a.Unstored)+": 'kv status' there says why")
 	}
 	if a.Obstacle != "" {
@@ -75,6 +68,22 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 		t.Row("conflicts", fmt.Sprintf("%d; %d dropped; %d writes gave way to surely later ones", a.Conflicts, a.Forgotten, a.Overtaken))
 	}
 	return t.Flush()
+}
+
+// takes reports whether the node takes commands, and no disk holds them up.
+func takes(a *api.KVStatus) bool { return a.Accepting && len(a.Unstored) == 0 }
+
+// heldUp reports whether disks of other nodes hold commands up.
+func heldUp(a *api.KVStatus) bool { return len(a.Unstored) > 0 && a.Disk == "" }
+
+func takesText(a *api.KVStatus) string {
+	switch {
+	case heldUp(a) && a.UnstoredNS > 0:
+		return fmt.Sprintf("no, held up by %s for %s", plural(a.Unstored), cli.Brief(a.UnstoredNS))
+	case heldUp(a):
+		return "no, held up by " + plural(a.Unstored)
+	}
+	return cli.YesNo(takes(a))
 }
 
 // plural names nodes.

@@ -23,7 +23,7 @@ func TestCommandsInPages(t *testing.T) {
 
 var (
 	port  = regexp.MustCompile(`127\.0\.0\.1:\d+`)
-	waits = regexp.MustCompile(`\bwait (view|leader|synced)\b`)
+	waits = regexp.MustCompile(`\bwait (view|leader|synced|store)\b`)
 )
 
 // The blocks of a page that are marked "sh run" run one after the other in one shell, as

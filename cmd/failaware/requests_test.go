@@ -21,7 +21,7 @@ var orders = []string{
 	"status", "members", "view", "leave", "leave --forget", "log-level debug",
 	"leader", "leader --global", "leader resign", "leader resign --to 2", "leader verify 3", "leader find", "leader find --global",
 	"clock", "clock sources", "why view", "why 3",
-	"wait synced", "wait synced --bound 1ms", "wait synced --external", "wait leader", "wait view", "wait view --members 2",
+	"wait synced", "wait synced --bound 1ms", "wait synced --external", "wait leader", "wait view", "wait view --members 2", "wait store",
 	"watch", "watch clock", "watch --since 7", "deliveries", "deliveries --follow", "deliveries --since 7",
 	"broadcast hi", "broadcast --order timed --atomicity weak --wait hi", "broadcast -",
 	"epoch show", "epoch change majority:1,2", "epoch change majority:1,2 --unheard", "epoch change majority:1 --force --dead 2",
@@ -63,7 +63,7 @@ func TestRequestsOfCommands(t *testing.T) {
 		}
 		uri := mayWait.ReplaceAllString(q.URL.RequestURI(), "$1") // it has begun to run out
 		came = append(came, strings.TrimSpace(fmt.Sprintf("%s %s %s%s", q.Method, uri, after, body)))
-		_, _ = io.WriteString(w, `{"up_to_date":true,"deviation_ns":1,"status":"external","members":[{"node":1},{"node":2}],"leader":1,"session":"1/4ecd4828225a473d/o9"}`)
+		_, _ = io.WriteString(w, `{"up_to_date":true,"accepting":true,"deviation_ns":1,"status":"external","members":[{"node":1},{"node":2}],"leader":1,"session":"1/4ecd4828225a473d/o9"}`)
 	})
 	socket := serveAt(t, mux)
 	var b strings.Builder

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,13 +33,14 @@ type waiting struct {
 func newWaitCommand(g *globals) *cobra.Command {
 	o := &waiting{}
 	cmd := &cobra.Command{
-		Use:   "wait synced|leader|view",
-		Short: "Wait until the clock is synchronized, a leader is known, or the view is up to date",
+		Use:   "wait synced|leader|view|store",
+		Short: "Wait until the clock is synchronized, a leader is known, the view is up to date, or the store takes commands",
 		Long: `Wait until a condition holds, even if the node has yet to start:
 
   synced  the clock is synchronized, to --bound if given; with --external to UTC
   leader  a leader is known, and the knowledge is up to date
   view    the view is up to date and has at least --members members
+  store   the node's key-value store takes commands
 
 The exit code is 1 if it does not hold within --timeout (10s), and 2 if it can
 never hold.`,
@@ -62,8 +66,8 @@ type question func(ctx context.Context, c *api.Client) (answer any, text string,
 func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 	bounded, counted := cmd.Flags().Changed("bound"), cmd.Flags().Changed("members")
 	switch {
-	case what != "synced" && what != "leader" && what != "view":
-		return nil, cli.SeeHelp(cmd, fmt.Errorf("wait: %q is none of synced, leader, view", what))
+	case !slices.Contains([]string{"synced", "leader", "view", "store"}, what):
+		return nil, cli.SeeHelp(cmd, fmt.Errorf("wait: %q is none of synced, leader, view, store", what))
 	case bounded && what != "synced":
 		return nil, cli.Wrong("wait %s: --bound is for synced only", what)
 	case o.external && what != "synced":
@@ -90,6 +94,8 @@ func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 		}), nil
 	case "leader":
 		return asks("leader", leaderText, func(a *api.Leader) bool { return a.UpToDate }), nil
+	case "store":
+		return asksStore, nil
 	}
 	return asks("view", viewText, func(a *api.View) bool { return a.UpToDate && len(a.Members) >= o.members }), nil
 }
@@ -101,6 +107,20 @@ func asks[T any](part string, text func(*T) string, holds func(*T) bool) questio
 		err := c.Get(ctx, "/v1/"+part, &a)
 		return a, part + ": " + text(&a), holds(&a), err
 	}
+}
+
+// asksStore asks whether the store takes commands. A node without a store never will.
+func asksStore(ctx context.Context, c *api.Client) (any, string, bool, error) {
+	var a api.KVStatus
+	err := c.AskStore(ctx, http.MethodGet, "status", url.Values{}, nil, &a)
+	if e, ok := errors.AsType[*api.StatusError](err); ok && e.Code == http.StatusNotImplemented {
+		err = cli.Wrong("wait store: %w", err)
+	}
+	text := "store: takes commands: " + takesText(&a)
+	if !takes(&a) {
+		text += "; 'failaware kv status' says why"
+	}
+	return a, text, takes(&a), err
 }
 
 func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question) error {

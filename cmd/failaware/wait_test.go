@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -15,7 +16,7 @@ import (
 func TestWhatIsWaitedFor(t *testing.T) {
 	var answers sync.Map // a request that came too late may still be answered
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/{part}", func(w http.ResponseWriter, q *http.Request) {
+	mux.HandleFunc("GET /v1/{part...}", func(w http.ResponseWriter, q *http.Request) {
 		answer, _ := answers.Load(q.PathValue("part"))
 		api.Answer(w, http.StatusOK, answer)
 	})
@@ -45,9 +46,12 @@ func TestWhatIsWaitedFor(t *testing.T) {
 		{"view", api.View{Members: make([]api.Member, 1)}, false},
 		{"view --members 2", api.View{UpToDate: true, Members: make([]api.Member, 2)}, true},
 		{"view --members 3", api.View{UpToDate: true, Members: make([]api.Member, 2)}, false},
+		{"store", api.KVStatus{Accepting: true}, true},
+		{"store", api.KVStatus{Accepting: true, Unstored: []int{2}}, false},
+		{"store", api.KVStatus{}, false},
 	} {
 		args := strings.Fields(x.args)
-		part := map[string]string{"synced": "clock", "leader": "leader", "view": "view"}[args[0]]
+		part := map[string]string{"synced": "clock", "leader": "leader", "view": "view", "store": "kv/status"}[args[0]]
 		answers.Store(part, x.answer)
 		timeout := "50ms" // in which it is asked again and again
 		if x.holds {
@@ -60,4 +64,15 @@ func TestWhatIsWaitedFor(t *testing.T) {
 			require.Contains(t, stderr, "not in time")
 		}
 	}
+}
+
+// A node that runs without a store never takes commands.
+func TestAStoreThatIsNotThereIsNotWaitedFor(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/kv/status", func(w http.ResponseWriter, q *http.Request) {
+		api.Fail(w, http.StatusNotImplemented, errors.New("no store"))
+	})
+	code, _, stderr := invoke("--addr", serveAt(t, mux), "wait", "store", "--timeout", "1m")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "wait store: no store")
 }

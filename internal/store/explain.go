@@ -19,7 +19,7 @@ func roomText(full error) string {
 		return ""
 	}
 	text, _, _ := strings.Cut(full.Error(), "\n") // further lines have the same cause
-	return text
+	return strings.TrimPrefix(text, "replicate: Spool: ")
 }
 
 // hindrance returns what holds the store up at its disks, or "": no room at this node, or
