@@ -52,7 +52,9 @@
 // CRC-32C.
 //
 // The format assumes that a write does not change bytes around it, whatever happens to
-// the power, and that a flush is done when the system says so. It does not notice an
+// the power, and that a flush is done when the system says so. After a flush that failed, the
+// system may read what the disk does not have. So [Open] writes once more what no batch says
+// to be flushed, and fails with [ErrFull] if the disk has no room for that. The format does not notice an
 // older copy of the whole directory or of the last segment, a last segment that is cut off,
 // damage of the last batch if nothing behind it says that it was flushed, or the loss of
 // the only file. Nor does it notice the loss of a snapshot while the log has all its

@@ -55,6 +55,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalPieceFaultHidden":    oneCallFails,
 		"JournalOpenFaultUntold":     oneFailsAtStart,
 		"JournalBelievesMemory":      oneCallFails,
+		"JournalBelievesFull":        fullAtStart,
 		"JournalPieceUnchecked":      piecesAreChecked,
 		"JournalListCutShort":        readsFail,
 		"SystemListCutShort":         systemRefuses,

@@ -256,8 +256,8 @@ func (s *segment) readTail() (t tail, err error) {
 
 // rewrite writes once more what no batch says to be flushed. The flush of an earlier process
 // may have failed. Then the system reads from its memory what the disk does not have, and
-// another flush of that succeeds, because it writes nothing. Where the disk needs room for
-// that, such a system reads the disk.
+// another flush of that succeeds, because it writes nothing. A disk that has no room even for
+// that proves nothing either, so the error can match [ErrFull].
 func (s *segment) rewrite() error {
 	b := make([]byte, max(0, min(s.end-s.flushed, 1<<20)))
 	for at := s.flushed; at < s.end; at += int64(len(b)) {
@@ -274,7 +274,7 @@ func (s *segment) rewrite() error {
 
 // cut removes everything from the end on, so that nothing of it can ever be read.
 func (s *segment) cut(size int64) error {
-	if err := s.rewrite(); err != nil && !errors.Is(err, ErrFull) {
+	if err := s.rewrite(); err != nil {
 		return err
 	}
 	if err := s.file.Truncate(s.end); err != nil {

@@ -262,8 +262,8 @@ func (f *inode) WriteAt(b []byte, at int64) (int, error) {
 	}
 	f.resize(max(int64(len(f.bytes)), at+int64(len(b))))
 	copy(f.bytes[at:], b)
-	for i := int(at) / sector; i*sector < int(at)+len(b); i++ {
-		delete(f.dropped, i)
+	for i := int(at) / sector; len(b) > 0 && i*sector < int(at)+len(b); i++ {
+		delete(f.dropped, i) // the system writes whole sectors
 	}
 	return len(b), err
 }
