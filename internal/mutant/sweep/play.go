@@ -137,6 +137,7 @@ var users = map[string][]string{
 	"timed": {"leader", "datagram", "clocksync", "internal/stack"}, "leader": {"internal/stack"}, "leader/epoch": {"leader", "internal/stack"},
 	"membership": {"internal/stack"}, "datagram": {"internal/stack"}, "clocksync": {"internal/stack"}, "broadcast": {"internal/stack"},
 	"internal/replica": {"replicate"}, "internal/journal": {"replicate"}, "replicate/internal/engine": {"replicate"},
+	"internal/keep": {"replicate/internal/engine"},
 	"internal/admit": {"internal/loop"}, "internal/introduce": {"internal/loop"}, "internal/wire": {"internal/stack"},
 }
 
