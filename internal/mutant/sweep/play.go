@@ -137,14 +137,14 @@ var users = map[string][]string{
 	"timed": {"leader", "datagram", "clocksync", "internal/stack"}, "leader": {"internal/stack"}, "leader/epoch": {"leader", "internal/stack"},
 	"membership": {"internal/stack"}, "datagram": {"internal/stack"}, "clocksync": {"internal/stack"}, "broadcast": {"internal/stack"},
 	"internal/replica": {"replicate"}, "internal/journal": {"replicate"}, "replicate/internal/engine": {"replicate"},
-	"internal/keep": {"replicate/internal/engine"},
+	"internal/keep":  {"replicate/internal/engine"},
 	"internal/admit": {"internal/loop"}, "internal/introduce": {"internal/loop"}, "internal/wire": {"internal/stack"},
 }
 
 // simulated are the packages that worlds run.
 var simulated = map[string]bool{"timed": true, "leader": true, "leader/epoch": true, "leader/edict": true, "leader/quorum": true, "membership": true,
 	"datagram": true, "clocksync": true, "broadcast": true, "internal/stack": true, "internal/life": true, "internal/replica": true,
-	"internal/journal": true, "replicate/internal/engine": true, "internal/wire": true, "internal/admit": true, "internal/introduce": true}
+	"internal/journal": true, "replicate/internal/engine": true, "internal/keep": true, "internal/wire": true, "internal/admit": true, "internal/introduce": true}
 
 // killers returns the checks for the changes of a package, the quick ones first.
 func (w *workshop) killers(ctx context.Context, pkg string) (all []*killer, err error) {
