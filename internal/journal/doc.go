@@ -51,13 +51,13 @@
 // file without them is damaged, and not new. Numbers are big-endian, and checksums are
 // CRC-32C.
 //
-// The format assumes that a write does not change bytes around it, whatever happens to
-// the power, and that a flush is done when the system says so. After a flush that failed, the
+// The format assumes that a write does not change bytes around it, whatever happens to the
+// power, and that a flush is done when the system says so. After a flush that failed, the
 // system may read what the disk does not have. So [Open] writes once more what no batch says
-// to be flushed, and fails with [ErrFull] if the disk has no room for that. The format does not notice an
-// older copy of the whole directory or of the last segment, a last segment that is cut off,
-// damage of the last batch if nothing behind it says that it was flushed, or the loss of
-// the only file. Nor does it notice the loss of a snapshot while the log has all its
-// records. A caller whose snapshot has what no records led to says so in a record before
-// it, logs another one behind it, and answers with [Journal.MissingSnapshot].
+// to be flushed, and fails with [ErrFull] if the disk has no room for that. The format does
+// not notice an older copy of the whole directory or of the last segment, a last segment that
+// is cut off, damage of the last batch if nothing behind it says that it was flushed, or the
+// loss of the only file. Nor does it notice the loss of a snapshot while the log has all its
+// records. A caller whose snapshot has what no records led to says so in a record before it,
+// logs another one behind it, and answers with [Journal.MissingSnapshot].
 package journal
