@@ -238,32 +238,64 @@ func eachCallFails(t testing.TB, rounds ...int) {
 func oneCallFails(t testing.TB)    { eachCallFails(t, 0) }
 func oneFailsAtStart(t testing.TB) { eachCallFails(t, beforeFlush) }
 
-// fullAtStart opens a journal whose last flush has failed, on a disk without room. What it then
-// has is on the disk, or it is not opened: whoever finds a batch counts it as stored. (Campaign
-// state-change-forced, seed 348.)
+// fullAtStart opens a journal whose last batch is not known to be flushed, on a disk without
+// room. What it then has is on the disk, and it has what was reported, or it is not opened.
+// (Campaign state-change-forced, seed 348.)
 func fullAtStart(t testing.TB) {
 	const long = 2000 // more than a sector
-	for room := 0; room < long; room += 100 {
-		d := disktest.New()
-		j, err := journal.OpenOn(d, journal.Options{})
-		require.NoError(t, err)
-		require.NoError(t, appendOne(j, 1, 30))
-		d.FailSync(errors.New("input/output error"))
-		require.Error(t, appendOne(j, 2, long))
-		_ = j.Close()
-		d.FailSync(nil)
-		d.SetRoom(room)
-		j, err = journal.OpenOn(d, journal.Options{})
-		if err != nil {
-			require.ErrorIs(t, err, journal.ErrFull)
-			continue
-		}
-		last := j.Last()
-		for seed := range uint64(3) {
-			j, err := journal.OpenOn(d.Survivor(rand.New(rand.NewPCG(seed, 0))), journal.Options{})
+	o := journal.Options{Segment: 1 << 13}
+	for _, fault := range []error{nil, errors.New("input/output error")} {
+		refused, opened := 0, 0
+		for room := 0; room <= 2*long; room += 100 {
+			d := disktest.New()
+			j, err := journal.OpenOn(d, o)
 			require.NoError(t, err)
-			require.GreaterOrEqual(t, j.Last(), last, "room for %d bytes", room)
+			require.NoError(t, appendOne(j, 1, 30))
+			d.FailSync(fault)
+			require.ErrorIs(t, appendOne(j, 2, long), fault)
+			reported := j.Last()
+			if fault == nil {
+				d = disktest.Of(d.Files()) // the process was killed
+			} else {
+				_ = j.Close() // which writes nothing any more
+				d.FailSync(nil)
+			}
+			d.SetRoom(room)
+			j, err = journal.OpenOn(d, o)
+			if err != nil {
+				require.ErrorIs(t, err, journal.ErrFull)
+				refused++
+				continue
+			}
+			opened++
+			last := j.Last()
+			require.GreaterOrEqual(t, last, reported, "room for %d bytes", room)
+			for seed := range uint64(3) {
+				j, err := journal.OpenOn(d.Survivor(rand.New(rand.NewPCG(seed, 0))), o)
+				require.NoError(t, err)
+				require.GreaterOrEqual(t, j.Last(), last, "room for %d bytes", room)
+			}
 		}
+		require.Positive(t, refused)
+		require.Positive(t, opened)
+	}
+}
+
+// Nothing is to be written again after a Close but the mark that it leaves.
+func TestAJournalThatWasClosedOpensOnAFullDisk(t *testing.T) {
+	d, o := disktest.New(), journal.Options{Segment: 1 << 13}
+	for n := range 3 {
+		d.SetRoom(-1)
+		j, err := journal.OpenOn(d, o)
+		require.NoError(t, err)
+		require.NoError(t, appendOne(j, n, 30))
+		require.NoError(t, j.Close())
+		d.SetRoom(0)
+		j, err = journal.OpenOn(d, o)
+		require.NoError(t, err)
+		require.EqualValues(t, n+1, j.Last())
+		d.SetRoom(-1)
+		require.NoError(t, j.Close())
 	}
 }
 

@@ -56,6 +56,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalOpenFaultUntold":     oneFailsAtStart,
 		"JournalBelievesMemory":      oneCallFails,
 		"JournalBelievesFull":        fullAtStart,
+		"JournalCutsFull":            fullAtStart,
 		"JournalPieceUnchecked":      piecesAreChecked,
 		"JournalListCutShort":        readsFail,
 		"SystemListCutShort":         systemRefuses,

@@ -73,6 +73,10 @@ type segment struct {
 	next         uint64 // the number of the next record
 	sum          uint32 // the checksum of the last batch
 	closed       bool   // another segment follows
+	// records is where the last batch with records ends, and recordsSum its checksum, as a scan
+	// has found them. Marks follow, if anything.
+	records    int64
+	recordsSum uint32
 }
 
 // openSegment opens a file and reads its header.
@@ -172,6 +176,7 @@ func (s *segment) scan(visit func(first uint64, h head, b []byte) error) (wrong 
 		return "", err
 	}
 	s.end, s.flushed, s.next, s.sum, s.closed = segmentBytes, segmentBytes, s.first, s.chain, false
+	s.records, s.recordsSum = s.end, s.sum
 	r := bufio.NewReaderSize(io.NewSectionReader(s.file, s.end, max(0, size-s.end)), int(min(256<<10, max(16, size))))
 	fields := make([]byte, headBytes)
 	var body []byte
@@ -201,6 +206,9 @@ func (s *segment) scan(visit func(first uint64, h head, b []byte) error) (wrong 
 			return "the segment is over", nil
 		}
 		s.end, s.flushed, s.sum, s.next = s.end+headBytes+h.space(), int64(h.flushed), h.chain, h.first+uint64(h.count)
+		if h.count > 0 {
+			s.records, s.recordsSum = s.end, s.sum
+		}
 		if visit != nil {
 			if err := visit(h.first, h, body[:h.length]); err != nil {
 				return "", err
@@ -274,7 +282,12 @@ func (s *segment) rewrite() error {
 
 // cut removes everything from the end on, so that nothing of it can ever be read.
 func (s *segment) cut(size int64) error {
-	if err := s.rewrite(); err != nil {
+	err := s.rewrite()
+	if errors.Is(err, ErrFull) && s.records <= s.flushed {
+		// Only marks are not known to be flushed, and nobody relies on them.
+		s.end, s.sum, err = s.records, s.recordsSum, nil
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.file.Truncate(s.end); err != nil {
