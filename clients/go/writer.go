@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"unicode/utf8"
 )
 
 // Limits of a [Writer].
@@ -60,6 +61,9 @@ func (w *Writer) Put(ctx context.Context, key string, value []byte) (*KVWrite, e
 // matches [ErrUnknownOutcome], or nothing was changed. A command with a Session and a Number
 // can be sent again after that.
 func (w *Writer) Do(ctx context.Context, command KVCommand) (*KVWrite, error) {
+	if !utf8.ValidString(command.Key) { // JSON would make another key of it
+		return nil, fmt.Errorf("failaware: the key %q is not UTF-8", command.Key)
+	}
 	text, err := json.Marshal(command)
 	if err != nil {
 		return nil, err
@@ -128,7 +132,7 @@ func (w *Writer) send() {
 func (w *Writer) take() (batch []*written) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	size, keys := len(batchBegin)+len(batchEnd), map[string]bool{}
+	size, keys := len(batchBegin)+len(batchEnd)-1, map[string]bool{} // before the first is no comma
 	rest := w.waiting[:0]
 	for i, c := range w.waiting {
 		if len(batch) == WriterCommands || size+len(c.text)+1 > WriterBytes {

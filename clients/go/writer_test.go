@@ -132,6 +132,41 @@ func TestARequestTakesWhatANodeTakes(t *testing.T) {
 	require.ErrorContains(t, err, "a request takes")
 }
 
+// A command that fills a request alone is sent, and holds up none behind it.
+func TestACommandThatFillsARequest(t *testing.T) {
+	const most = WriterBytes - len(batchBegin) - len(batchEnd)
+	synctest.Test(t, func(t *testing.T) {
+		n := &batchNode{}
+		w := n.writer(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // of the bubble: it passes at once
+		defer cancel()
+		c := KVCommand{Op: CommandPut, Key: "k", Value: new([]byte)}
+		for _, size := range []int{most - 1, most} {
+			text, err := json.Marshal(KVCommand{Op: c.Op, Key: "", Value: c.Value})
+			require.NoError(t, err)
+			c.Key = strings.Repeat("k", size-len(text))
+			_, err = w.Do(ctx, c)
+			require.NoError(t, err, "%d bytes", size)
+			_, err = w.Put(ctx, "behind", nil)
+			require.NoError(t, err, "behind %d bytes", size)
+		}
+		c.Key += "k"
+		_, err := w.Do(ctx, c)
+		require.ErrorContains(t, err, "a request takes")
+	})
+}
+
+// A key that JSON cannot carry does not turn into another key, nor do two of them spoil a
+// request for others.
+func TestAKeyThatIsNotUTF8IsRefused(t *testing.T) {
+	n := &batchNode{}
+	w := n.writer(t)
+	_, err := w.Put(t.Context(), "k\xff", nil)
+	require.ErrorContains(t, err, "not UTF-8")
+	require.NotErrorIs(t, err, ErrUnknownOutcome)
+	require.Empty(t, n.batches)
+}
+
 // A caller that does not wait any longer knows whether its command was sent.
 func TestACommandThatIsNotAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

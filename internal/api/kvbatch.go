@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/failaware/failaware/internal/kv"
 )
@@ -60,7 +61,14 @@ func batchOf(body io.Reader) ([]batched, error) {
 	var request struct {
 		Commands []KVCommand `json:"commands"`
 	}
-	d := json.NewDecoder(body)
+	text, err := io.ReadAll(body)
+	if err == nil && !utf8.Valid(text) { // the decoder would make another key of it
+		err = errors.New("it is not UTF-8")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the body is not a batch: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields() // a condition with a wrong name must not turn into none
 	if err := d.Decode(&request); err != nil {
 		return nil, fmt.Errorf("the body is not a batch: %w", err)

@@ -72,6 +72,7 @@ func TestAMalformedBatchChangesNothing(t *testing.T) {
 	good := `{"op":"put","key":"good","value":"eA=="}`
 	for want, body := range map[string]string{
 		"the body is not a batch":                     `[`,
+		"not a batch: it is not UTF-8":                `{"commands":[` + good + `,{"op":"delete","key":"a` + "\xff" + `"}]}`,
 		`unknown field \"vers\"`:                      `{"commands":[` + good + `,{"op":"put","key":"a","value":"","vers":"0"}]}`,
 		"unknown field":                               `{"commands":[` + good + `],"atomic":true}`,
 		"the body has more than a batch":              `{"commands":[` + good + `]} {}`,
