@@ -54,6 +54,26 @@ func socketsAreClosedToOthers(t testing.TB) {
 
 func TestSocketsAreClosedToOthers(t *testing.T) { socketsAreClosedToOthers(t) }
 
+// The mask of the process is as before once there is a socket, or no directory that is made
+// later could be searched.
+func TestASocketLeavesTheMaskAsItWas(t *testing.T) {
+	dir := t.TempDir()
+	made := func(name string) fs.FileMode {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o777))
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		return info.Mode()
+	}
+	before := made("before")
+	l, err := ListenUnix(filepath.Join(dir, "api"))
+	require.NoError(t, err)
+	defer l.Close()
+	require.Equal(t, before, made("after"))
+	_, err = bind(filepath.Join(dir, "none", "api"))
+	require.Error(t, err)
+	require.Equal(t, before, made("failed"))
+}
+
 // A listener that ends leaves the socket alone that another one has made in its place.
 func successorsKeepTheirSocket(t testing.TB) {
 	path := filepath.Join(t.TempDir(), "api")

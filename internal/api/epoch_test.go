@@ -89,6 +89,11 @@ func TestATypoReplacesNoQuorumSystem(t *testing.T) {
 	require.Contains(t, refused.Text, "no quorum of majority:1,8,9 is heard, only nodes {1}")
 	require.Equal(t, "majority:1", a.Quorum)
 	require.Empty(t, a.Next)
+	a, err = afterTypo(t, "&unheard=perhaps")
+	refused, ok = errors.AsType[*StatusError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, http.StatusBadRequest, refused.Code, refused.Text)
+	require.Empty(t, a.Next, "who does not insist in so many words does not insist")
 	a, _ = afterTypo(t, "&unheard=true")
 	require.Contains(t, []string{a.Quorum, a.Next}, typo)
 }

@@ -188,6 +188,25 @@ func TestOneCertificateHasSomeConnections(t *testing.T) {
 	require.Equal(t, http.StatusOK, hold(x.config(""), testToken))
 }
 
+// All connections of one address that shows the token count together, whatever its ports.
+func TestClientsWithTheTokenAreToldApartByTheirAddresses(t *testing.T) {
+	r := &Remote{Token: testToken}
+	name := func(from, token string) (string, bool) {
+		return r.client(&http.Request{RemoteAddr: from, Header: http.Header{"Authorization": {"Bearer " + token}}})
+	}
+	first, ok := name("192.0.2.1:1025", testToken)
+	require.True(t, ok)
+	again, _ := name("192.0.2.1:1026", testToken)
+	require.Equal(t, first, again)
+	for _, other := range []string{"192.0.2.2:1025", "[2001:db8::1]:1025"} {
+		x, ok := name(other, testToken)
+		require.True(t, ok)
+		require.NotEqual(t, first, x)
+	}
+	_, ok = name("192.0.2.1:1025", testToken+"x")
+	require.False(t, ok)
+}
+
 // renewedIsTheSame compares the names by which limits count: a renewed certificate is that of the
 // same client, and another authority may give its name to somebody else.
 func renewedIsTheSame(t testing.TB) {
