@@ -2,6 +2,8 @@ package failaware
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -114,6 +116,38 @@ func checkTimestamps(t *testing.T, l, other *Node) {
 	}
 	_, err = other.Timestamp()
 	require.ErrorContains(t, err, "does not lead globally")
+}
+
+// Two callers at a time never get one timestamp, or a store would take two decisions for one.
+func TestTimestampsOfManyCallersDiffer(t *testing.T) {
+	q, err := quorum.Majority(timed.SetOf(1))
+	require.NoError(t, err)
+	n := startNode(t, Config{ID: 1, Quorum: q})
+	_, cancel, err := n.LeadGlobally(t.Context())
+	require.NoError(t, err)
+	defer cancel()
+	const callers, calls = 8, 2000
+	made := make([][]uint64, callers)
+	var all sync.WaitGroup
+	for i := range made {
+		all.Go(func() {
+			for range calls {
+				if stamp, err := n.Timestamp(); err == nil { // or a busy machine has lost the lead
+					made[i] = append(made[i], stamp.Counter)
+				}
+			}
+		})
+	}
+	all.Wait()
+	seen := map[uint64]bool{}
+	for _, list := range made {
+		require.True(t, slices.IsSorted(list), "later calls get later ones")
+		for _, counter := range list {
+			require.False(t, seen[counter], "%d", counter)
+			seen[counter] = true
+		}
+	}
+	require.NotEmpty(t, seen)
 }
 
 // checkVerification has the global leader l and another node ask each other.
