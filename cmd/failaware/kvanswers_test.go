@@ -64,6 +64,21 @@ func TestAMissingKeyMayBeOldKnowledge(t *testing.T) {
 	require.Equal(t, "failaware: this may be old: no quorum\nfailaware: there is no key \"colour\"\n", stderr)
 }
 
+// A value is old knowledge while changes wait, even if the view is up to date.
+func TestChangesThatWaitMakeAValueOld(t *testing.T) {
+	for behind, want := range map[int]string{
+		0: "failaware: as this node knows it: others of [1 2] may have written since\n",
+		3: "failaware: this may be old: the view is not up to date, or 3 changes wait\n",
+	} {
+		fresh := api.KVFresh{UpToDate: true, Members: []int{1, 2}, Situation: "at work", Behind: behind}
+		socket := storeThat(t, http.StatusOK, map[string]any{"get": api.KVGet{Key: "colour", Found: true, Value: "Ymx1ZQ==", Fresh: fresh}})
+		code, out, stderr := invoke("--addr", socket, "kv", "get", "colour", "--local")
+		require.Equal(t, 0, code)
+		require.Equal(t, "blue\n", out)
+		require.Equal(t, want, stderr)
+	}
+}
+
 // The status of a node whose disk is full names the disk, and how many changes wait for it.
 func TestStatusOfAFullDisk(t *testing.T) {
 	socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{

@@ -6,12 +6,17 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
 )
 
 // A node that works is fed three times as often as it must be, one that hangs is not, and
@@ -34,6 +39,63 @@ func TestOnlyANodeThatWorksIsFed(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.Equal(t, 10, fed)
 	})
+}
+
+// The watchdog of a node whose loop takes no turns is not fed, and the log says so.
+func TestANodeThatHangsIsNotFed(t *testing.T) {
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(shortDir(t), "notify"), Net: "unixgram"})
+	if err != nil && runtime.GOOS == "windows" {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	defer c.Close()
+	t.Setenv("NOTIFY_SOCKET", c.LocalAddr().String())
+	var stalled sync.Mutex
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Listen: "127.0.0.1:0", OnPublish: func(failaware.Published) {
+		stalled.Lock()
+		defer stalled.Unlock()
+	}})
+	require.NoError(t, err)
+	defer n.Close()
+	fed := func() bool {
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Millisecond)))
+		_, err := c.Read(make([]byte, 100))
+		return err == nil
+	}
+	said := &heard{}
+	r := &nodeRun{node: n, log: hclog.New(&hclog.LoggerOptions{Output: said})}
+	stalled.Lock()
+	goOn := sync.OnceFunc(stalled.Unlock)
+	defer goOn()
+	for n.Status().Age >= 0 { // until it publishes the next time
+	}
+	go r.feedWatchdog(3 * time.Millisecond)
+	for !said.has("the loop takes no turns") {
+		require.False(t, fed(), said)
+	}
+	require.False(t, fed())
+	goOn()
+	for !fed() { // it goes on
+		require.NoError(t, t.Context().Err())
+	}
+}
+
+// heard keeps what is written, for other goroutines to look at.
+type heard struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (h *heard) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(b)
+}
+
+func (h *heard) has(text string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Contains(h.text.String(), text)
 }
 
 // The watchdog is of this process alone, and a time that makes no sense is none. One that is
