@@ -81,8 +81,13 @@ func (s *Server) heard(q *http.Request, next quorum.System) error {
 	}
 	there := s.node.Status().Alive
 	there.Add(s.node.ID())
-	if insists || s.store != nil || s.node.Epoch().Static || !s.node.LeadsGlobally() || next.IsQuorum(there) {
+	if insists || s.store != nil || s.node.Epoch().Static || next.IsQuorum(there) {
 		return nil
+	}
+	_, cancel, err := s.node.GlobalLeaderContext(q.Context())
+	cancel()
+	if err != nil {
+		return err // and not nil: it may lead by the time at which it would propose
 	}
 	return fmt.Errorf("no quorum of %v is heard, only nodes %v: nobody could lead globally after the change, nor replace it without force; "+
 		"start its members first, or insist by unheard", next, there)

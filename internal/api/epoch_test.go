@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,30 @@ func afterTypo(t *testing.T, more string) (a Epoch, err error) {
 		}
 	}
 	return a, err
+}
+
+// A node that does not lead yet refuses such a system too, since it may lead a moment later.
+func TestANodeThatComesToLeadIsToldTooWhoIsHeard(t *testing.T) {
+	require.ErrorContains(t, heardByANodeThatComesToLead(t), "no quorum of majority:1,8,9 is heard")
+}
+
+// heardByANodeThatComesToLead asks a node from its start on, until it says something else than
+// that it does not lead, which it returns.
+func heardByANodeThatComesToLead(t *testing.T) error {
+	q, err := quorum.Majority(timed.SetOf(1))
+	require.NoError(t, err)
+	n := startNode(t, failaware.Config{ID: 1, Quorum: q, StateDir: t.TempDir()})
+	s := NewServer(n)
+	defer s.Close()
+	next, err := quorum.Parse(typo)
+	require.NoError(t, err)
+	ask := func() error {
+		return s.heard(httptest.NewRequest(http.MethodPost, "/v1/epoch/change", nil), next)
+	}
+	for err = ask(); errors.Is(err, failaware.ErrNotLeader); err = ask() {
+		require.NoError(t, t.Context().Err())
+	}
+	return err
 }
 
 // A quorum system of which no quorum is heard would leave the group without a leader.

@@ -50,6 +50,7 @@ func TestAnswersNoticeKvTransitionalUnsaid(t *testing.T) {
 func TestBatchesNotice(t *testing.T) {
 	for name, refused := range map[string]string{
 		"KvBatchTypos":  `{"commands":[{"op":"delete","key":"colour","vers":"1"}]}`,
+		"KvBatchBytes":  `{"commands":[{"op":"delete","key":"colour` + "\xff" + `"}]}`,
 		"KvBatchTwice":  `{"commands":[{"op":"delete","key":"colour"},{"op":"delete","key":"colour"}]}`,
 		"KvBatchUnsaid": `{"commands":[{"op":"delete","key":"colour"}]}`,
 	} {

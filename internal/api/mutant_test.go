@@ -73,3 +73,9 @@ func TestChangesNoticeEpochUnheard(t *testing.T) {
 	a, _ := afterTypo(t, "")
 	require.Contains(t, []string{a.Quorum, a.Next}, typo)
 }
+
+func TestChangesNoticeEpochUnheardLater(t *testing.T) {
+	mutant.Set("EpochUnheardLater")
+	defer mutant.Set(mutant.None)
+	require.NoError(t, heardByANodeThatComesToLead(t))
+}

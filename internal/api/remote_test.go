@@ -205,6 +205,9 @@ func TestClientsWithTheTokenAreToldApartByTheirAddresses(t *testing.T) {
 	}
 	_, ok = name("192.0.2.1:1025", testToken+"x")
 	require.False(t, ok)
+	r.ClientCA, r.Token = "users.pem", ""
+	_, ok = name("192.0.2.1:1025", "")
+	require.False(t, ok, "no token is none that anybody can show")
 }
 
 // renewedIsTheSame compares the names by which limits count: a renewed certificate is that of the
