@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -128,6 +129,24 @@ func TestACommandIsSentUntilItsOutcomeIsKnown(t *testing.T) {
 		}
 		require.Equal(t, int64(5), s.next, "the number is used")
 	}
+}
+
+// An answer of success that cannot be read is a lost one: whose it was is not known.
+func TestAnAnswerThatCannotBeReadIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		node := doer(func(*http.Request) (*http.Response, error) {
+			if asked++; asked == 1 {
+				return says(http.StatusOK, `<html>Welcome</html>`)
+			}
+			return says(http.StatusOK, `{"status": "done", "version": "7"}`)
+		}).client(t)
+		s := ResumeSession("1/0000000000000007/o1", 4, node)
+		answer, err := s.Put(t.Context(), KvPutParams{Key: "colour"}, []byte("blue"))
+		require.NoError(t, err)
+		require.Equal(t, "7", *answer.Version)
+		require.Equal(t, 2, asked)
+	})
 }
 
 // An attempt may be carried out unless its answer says that it is not, whoever gives the

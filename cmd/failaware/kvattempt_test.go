@@ -183,3 +183,12 @@ func TestNothingWasChangedWithoutASession(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, exitUnavailable, e.Code)
 }
+
+// Only a connection that was never made says that a node has not had a request.
+func TestBrokenConnectionsMayHaveBroughtARequest(t *testing.T) {
+	for op, want := range map[string]cli.ExitCode{"dial": exitUnavailable, "write": exitUnknown, "read": exitUnknown, "close": exitUnknown} {
+		err := &api.UnreachableError{Err: &net.OpError{Op: op, Err: syscall.EPIPE}}
+		require.Equal(t, want, kvError(http.MethodPost, err).Code, op)
+		require.Equal(t, exitUnavailable, kvError(http.MethodGet, err).Code, op)
+	}
+}
