@@ -3,11 +3,14 @@ package client
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -119,4 +122,57 @@ func TestAWatchThatIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, res.StatusCode())
 	k.kill()
+}
+
+// firstOf returns the first item of a watch at a node, within virtual minutes.
+func firstOf(t *testing.T, node doer) KVChange {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	for k, err := range Watch(ctx, KvWatchParams{}, node.client(t)) {
+		require.NoError(t, err)
+		return k
+	}
+	return KVChange{}
+}
+
+// A stream that breaks before its first item is gone on with where it began, not where the next
+// one would: no change in between is lost.
+func TestAWatchThatBreaksAtOnceGoesOnWhereItBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var from []string
+		k := firstOf(t, func(q *http.Request) (*http.Response, error) {
+			from = append(from, q.Header.Get("Last-Event-ID"))
+			if len(from) > 1 {
+				return says(http.StatusOK, `data: {"id": "9", "kind": "put", "key": "colour"}`+"\n\n")
+			}
+			res, err := says(http.StatusOK, "")
+			res.Header.Set("Failaware-Last", "7")
+			return res, err
+		})
+		require.Equal(t, "9", k.Id)
+		require.Equal(t, []string{"", "7"}, from)
+	})
+}
+
+// A stream of a node that has nothing to tell is not given up while its beats come.
+func TestBeatsKeepAWatchAtItsNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		k := firstOf(t, func(q *http.Request) (*http.Response, error) {
+			asked++
+			r, w := io.Pipe()
+			stop := context.AfterFunc(q.Context(), func() { _ = w.CloseWithError(q.Context().Err()) })
+			go func() {
+				defer stop()
+				for range 20 {
+					time.Sleep(15 * time.Second)
+					_, _ = io.WriteString(w, ": beat\n\n")
+				}
+				_, _ = io.WriteString(w, `data: {"id": "9", "kind": "fresh"}`+"\n\n")
+			}()
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: r}, nil
+		})
+		require.Equal(t, "9", k.Id)
+		require.Equal(t, 1, asked)
+	})
 }

@@ -90,7 +90,7 @@ func foreignHostsAreRefused(t testing.TB) {
 func TestOtherSitesAreRefused(t *testing.T) { otherSitesAreRefused(t) }
 
 func otherSitesAreRefused(t testing.TB) {
-	for _, header := range [][]string{{"Origin", "http://evil.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}} {
+	for _, header := range [][]string{{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}} {
 		require.Equal(t, http.StatusForbidden, status(guarded(), http.MethodPost, "localhost", "/v1/leave", header...), header)
 	}
 	require.Equal(t, http.StatusOK, status(guarded(), http.MethodPost, "localhost", "/v1/leave"), "no browser")
