@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -81,7 +80,7 @@ func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 	}
 	switch what {
 	case "synced":
-		return asks("clock", clockText, func(a *api.Clock) bool {
+		return asks("clock", "/v1/clock", clockText, func(a *api.Clock) bool {
 			switch {
 			case o.external && bounded:
 				return a.UTCBoundNS != nil && *a.UTCBoundNS <= int64(o.bound)
@@ -93,34 +92,38 @@ func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 			return a.UpToDate
 		}), nil
 	case "leader":
-		return asks("leader", leaderText, func(a *api.Leader) bool { return a.UpToDate }), nil
+		return asks("leader", "/v1/leader", leaderText, func(a *api.Leader) bool { return a.UpToDate }), nil
 	case "store":
-		return asksStore, nil
+		return asks("store", "/v1/kv/status", storeText, takes), nil
 	}
-	return asks("view", viewText, func(a *api.View) bool { return a.UpToDate && len(a.Members) >= o.members }), nil
+	return asks("view", "/v1/view", viewText, func(a *api.View) bool { return a.UpToDate && len(a.Members) >= o.members }), nil
 }
 
 // asks returns the question for a part of the node's state.
-func asks[T any](part string, text func(*T) string, holds func(*T) bool) question {
+func asks[T any](part, path string, text func(*T) string, holds func(*T) bool) question {
 	return func(ctx context.Context, c *api.Client) (any, string, bool, error) {
 		var a T
-		err := c.Get(ctx, "/v1/"+part, &a)
+		err := c.Get(ctx, path, &a)
 		return a, part + ": " + text(&a), holds(&a), err
 	}
 }
 
-// asksStore asks whether the store takes commands. A node without a store never will.
-func asksStore(ctx context.Context, c *api.Client) (any, string, bool, error) {
-	var a api.KVStatus
-	err := c.AskStore(ctx, http.MethodGet, "status", url.Values{}, nil, &a)
-	if e, ok := errors.AsType[*api.StatusError](err); ok && e.Code == http.StatusNotImplemented {
-		err = cli.Wrong("wait store: %w", err)
-	}
-	text := "store: takes commands: " + takesText(&a)
-	if !takes(&a) {
+// storeText says whether the store takes commands.
+func storeText(a *api.KVStatus) string {
+	text := "takes commands: " + takesText(a)
+	if !takes(a) {
 		text += "; 'failaware kv status' says why"
 	}
-	return a, text, takes(&a), err
+	return text
+}
+
+// never returns the error of a node that does not answer a question. One that runs without what
+// it is about never will.
+func never(what string, err error) error {
+	if e, ok := errors.AsType[*api.StatusError](err); ok && e.Code == http.StatusNotImplemented {
+		return cli.Wrong("wait %s: %w", what, err)
+	}
+	return err
 }
 
 func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question) error {
@@ -142,7 +145,7 @@ func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question)
 		case gone && ctx.Err() == nil:
 			last = err.Error()
 		case ctx.Err() == nil:
-			return err
+			return never(what, err)
 		}
 		select {
 		case <-ctx.Done():
