@@ -156,16 +156,17 @@ func (m *Replica) overflows() bool {
 	return m.phase == settled && (m.queued > most || memory > m.cfg.MaxQueued)
 }
 
-// replay makes the application apply operations that have waited.
-func (m *Replica) replay(b *backlog, before, fresh bool) {
+// replay makes the application apply operations that have waited, before this view or in it.
+func (m *Replica) replay(b *backlog, before bool) {
 	m.noteAll(b)
+	fresh := m.phase == settled && !before
 	m.emit(Effect{Kind: ApplyAll, Replay: &Replay{b, m.view.ID, before, fresh, uint64(m.cfg.HashEvery)}})
 }
 
 // drain applies the queue.
 func (m *Replica) drain() {
 	for i, b := range m.queue {
-		m.replay(b, i < m.earlier, m.phase == settled && i >= m.earlier)
+		m.replay(b, i < m.earlier)
 	}
 	m.dropQueue()
 }
@@ -173,7 +174,7 @@ func (m *Replica) drain() {
 // drainBefore applies the operations of earlier views that have waited.
 func (m *Replica) drainBefore() {
 	for _, b := range m.takeBefore() {
-		m.replay(b, true, false)
+		m.replay(b, true)
 	}
 }
 

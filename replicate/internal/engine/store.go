@@ -215,14 +215,14 @@ func (s *Store) snapshot(ctx context.Context, step keep.Step) error {
 			s.onFull(nil)
 		}
 		full = noRoom
-		if unmade {
-			s.note(replica.Event{Kind: replica.EventRefused, Err: err})
-		}
-		if unmade && s.keeper.Postpone() {
-			return nil
-		}
 		if !noRoom && !unmade {
 			return err
+		}
+		if unmade {
+			s.note(replica.Event{Kind: replica.EventRefused, Err: err})
+			if s.keeper.Postpone() {
+				return nil
+			}
 		}
 		select {
 		case <-time.After(pause):
