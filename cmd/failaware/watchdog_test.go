@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
 // A node that works is fed three times as often as it must be, one that hangs is not, and
@@ -62,7 +63,7 @@ func TestANodeThatHangsIsNotFed(t *testing.T) {
 		_, err := c.Read(make([]byte, 100))
 		return err == nil
 	}
-	said := &heard{}
+	said := &clitest.Buffer{}
 	r := &nodeRun{node: n, log: hclog.New(&hclog.LoggerOptions{Output: said})}
 	stalled.Lock()
 	goOn := sync.OnceFunc(stalled.Unlock)
@@ -70,7 +71,7 @@ func TestANodeThatHangsIsNotFed(t *testing.T) {
 	for n.Status().Age >= 0 { // until it publishes the next time
 	}
 	go r.feedWatchdog(3 * time.Millisecond)
-	for !said.has("the loop takes no turns") {
+	for !strings.Contains(said.String(), "the loop takes no turns") {
 		require.False(t, fed(), said)
 	}
 	require.False(t, fed())
@@ -78,24 +79,6 @@ func TestANodeThatHangsIsNotFed(t *testing.T) {
 	for !fed() { // it goes on
 		require.NoError(t, t.Context().Err())
 	}
-}
-
-// heard keeps what is written, for other goroutines to look at.
-type heard struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (h *heard) Write(b []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.text.Write(b)
-}
-
-func (h *heard) has(text string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return strings.Contains(h.text.String(), text)
 }
 
 // The watchdog is of this process alone, and a time that makes no sense is none. One that is
