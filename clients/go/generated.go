@@ -1749,6 +1749,11 @@ type ClientInterface interface {
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetStoreReadiness Whether the key-value store takes commands
+	//
+	// Corresponds with GET /readyz/store (the `GetStoreReadiness` operationId).
+	GetStoreReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// BroadcastWithBody Sends the body to the members of the view
 	//
 	// Takes any type of body and a specified content type.
@@ -2004,6 +2009,21 @@ func (c *Client) GetMetrics(ctx context.Context, reqEditors ...RequestEditorFn) 
 // Corresponds with GET /readyz (the `GetReadiness` operationId).
 func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReadinessRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStoreReadiness Whether the key-value store takes commands
+//
+// Corresponds with GET /readyz/store (the `GetStoreReadiness` operationId).
+func (c *Client) GetStoreReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStoreReadinessRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -2707,6 +2727,33 @@ func NewGetReadinessRequest(server string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/readyz")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetStoreReadinessRequest constructs an http.Request for the GetStoreReadiness method
+func NewGetStoreReadinessRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/readyz/store")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -5248,6 +5295,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadinessWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetReadinessResponse, error)
 
+	// GetStoreReadinessWithResponse Whether the key-value store takes commands
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /readyz/store (the `GetStoreReadiness` operationId).
+	GetStoreReadinessWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetStoreReadinessResponse, error)
+
 	// BroadcastWithBodyWithResponse Sends the body to the members of the view
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -5671,6 +5725,61 @@ func (r GetReadinessResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetReadinessResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetStoreReadinessResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Health
+	// JSON501 the response for an HTTP 501 `application/json` response
+	JSON501 *Failure
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *Health
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetStoreReadinessResponse) GetJSON200() *Health {
+	return r.JSON200
+}
+
+// GetJSON501 returns the response for an HTTP 501 `application/json` response
+func (r GetStoreReadinessResponse) GetJSON501() *Failure {
+	return r.JSON501
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r GetStoreReadinessResponse) GetJSON503() *Health {
+	return r.JSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetStoreReadinessResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetStoreReadinessResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetStoreReadinessResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetStoreReadinessResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8238,6 +8347,19 @@ func (c *ClientWithResponses) GetReadinessWithResponse(ctx context.Context, reqE
 	return ParseGetReadinessResponse(rsp)
 }
 
+// GetStoreReadinessWithResponse Whether the key-value store takes commands
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /readyz/store (the `GetStoreReadiness` operationId).
+func (c *ClientWithResponses) GetStoreReadinessWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetStoreReadinessResponse, error) {
+	rsp, err := c.GetStoreReadiness(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetStoreReadinessResponse(rsp)
+}
+
 // BroadcastWithBodyWithResponse Sends the body to the members of the view
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -8854,6 +8976,46 @@ func ParseGetReadinessResponse(rsp *http.Response) (*GetReadinessResponse, error
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Health
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetStoreReadinessResponse parses an HTTP response from a GetStoreReadinessWithResponse call
+func ParseGetStoreReadinessResponse(rsp *http.Response) (*GetStoreReadinessResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetStoreReadinessResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Health
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 501:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON501 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Health

@@ -21,6 +21,25 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	answerHealth(w, notReady(isDone(s.node.Done()), s.node.View()))
 }
 
+// readyStore reports whether the store takes commands and they have outcomes, which needs a
+// quorum if it is linearizable.
+func (s *Server) readyStore(w http.ResponseWriter, _ *http.Request) {
+	if s.store == nil {
+		Fail(w, http.StatusNotImplemented, errNoStore)
+		return
+	}
+	var a KVStatus
+	s.store.Describe(&a)
+	switch {
+	case isDone(s.node.Done()):
+		answerHealth(w, hasStopped)
+	case !a.Accepting:
+		answerHealth(w, "the store takes no commands; /v1/kv/status says why")
+	default:
+		answerHealth(w, "")
+	}
+}
+
 // answerHealth answers that all is well, or why it is not.
 func answerHealth(w http.ResponseWriter, problem string) {
 	if problem != "" {

@@ -1,6 +1,10 @@
 package api
 
 import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,4 +27,38 @@ func TestReadiness(t *testing.T) {
 	} {
 		require.Equal(t, c.reason, notReady(c.stopped, c.view))
 	}
+}
+
+// A load balancer learns whether the store of a node takes commands, which an up-to-date view
+// does not say.
+func TestReadinessOfTheStore(t *testing.T) {
+	asked := func(s *Server) (code int, reason string) {
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz/store", nil))
+		var a struct{ Reason, Error string }
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &a))
+		return w.Code, a.Reason + a.Error
+	}
+	n := startNode(t, failaware.Config{ID: 1})
+	plain := NewServer(n)
+	defer plain.Close()
+	code, reason := asked(plain)
+	require.Equal(t, http.StatusNotImplemented, code)
+	require.Equal(t, errNoStore.Error(), reason)
+
+	store := newLoneStore()
+	s := NewServerWithStore(n, store)
+	defer s.Close()
+	code, reason = asked(s)
+	require.Equal(t, http.StatusOK, code, reason)
+	require.Empty(t, reason)
+	store.err = errors.New("no quorum")
+	code, reason = asked(s)
+	require.Equal(t, http.StatusServiceUnavailable, code)
+	require.Equal(t, "the store takes no commands; /v1/kv/status says why", reason)
+	store.err = nil
+	require.NoError(t, n.Close())
+	code, reason = asked(s)
+	require.Equal(t, http.StatusServiceUnavailable, code)
+	require.Equal(t, hasStopped, reason)
 }

@@ -120,7 +120,7 @@ func (s *loneStore) Changed() <-chan struct{} {
 
 func (s *loneStore) Bootstrap(context.Context) error { return s.err }
 
-func (s *loneStore) Describe(a *KVStatus) { a.Accepting, a.Storage = true, "dir" }
+func (s *loneStore) Describe(a *KVStatus) { a.Accepting, a.Storage = s.err == nil, "dir" }
 
 func (s *loneStore) Operations() *OperationLog { return nil }
 

@@ -154,6 +154,7 @@ var routes = []route{
 	{http.MethodGet, "/metrics", "", (*Server).metrics},
 	{http.MethodGet, "/healthz", "", (*Server).healthz},
 	{http.MethodGet, "/readyz", "", (*Server).readyz},
+	{http.MethodGet, "/readyz/store", "", (*Server).readyStore},
 }
 
 // Handler returns the handler of all paths.
