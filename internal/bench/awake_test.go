@@ -37,13 +37,13 @@ func TestBroadcastAwake(t *testing.T) {
 	}
 	opt := BroadcastOptions{Members: []int{2}, Sizes: []int{64}, Order: failaware.TotalOrder,
 		Atomicities: []failaware.Atomicity{failaware.WeakAtomicity}, All: []bool{false}, Loads: []CastLoadName{LoadAwake},
-		Setup: setup(t), For: 100 * time.Millisecond}
+		Setup: setup(t), For: time.Second}
 	if missing := MayKeepAwake(); missing != nil {
 		_, err := Broadcast(t.Context(), opt)
 		require.ErrorContains(t, err, missing.Error())
 		return
 	}
-	r := broadcastUndisturbed(t, opt, func(c *BroadcastCell) []*CastLoad { return []*CastLoad{&c.Awake} })
+	r := broadcastUndisturbed(t, opt, func(c *BroadcastCell) bool { return measured(&c.Awake) && c.Floors.Awake.Latency.Count > 0 })
 	c := &r.Cells[0]
 	require.Positive(t, c.Awake.Latency.Count)
 	require.Positive(t, c.Floors.Awake.Latency.Count)

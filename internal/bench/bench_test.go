@@ -54,6 +54,14 @@ func setup(t *testing.T) Setup {
 	return Setup{Preset: "patient", Timing: patient(), Limit: 2 * time.Minute, Launch: launcher(t)}
 }
 
+// patiently measures for a short time d, and again for longer ones until something comes of it:
+// a busy machine may delay a process for all of a short time.
+func patiently(d *time.Duration, measure func() bool) {
+	for *d = 200 * time.Millisecond; !measure() && *d < 10*time.Second; {
+		*d *= 2
+	}
+}
+
 // readable checks that text and JSON of a result name the machine.
 func readable(t *testing.T, r Result) {
 	t.Helper()

@@ -1,8 +1,8 @@
 package bench
 
 import (
+	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -20,8 +20,14 @@ func TestSplit(t *testing.T) {
 }
 
 func TestIdle(t *testing.T) {
-	r, err := Idle(t.Context(), IdleOptions{Setup: setup(t), Nodes: 3, For: 500 * time.Millisecond})
-	require.NoError(t, err)
+	opt := IdleOptions{Setup: setup(t), Nodes: 3}
+	var r *IdleResult
+	patiently(&opt.For, func() bool {
+		var err error
+		r, err = Idle(t.Context(), opt)
+		require.NoError(t, err)
+		return r.Rounds > 0 && !slices.ContainsFunc(r.Nodes, func(n IdleNode) bool { return n.Sent == 0 })
+	})
 	require.Len(t, r.Nodes, 3)
 	for _, n := range r.Nodes {
 		require.Positive(t, n.Sent)
