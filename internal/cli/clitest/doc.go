@@ -28,9 +28,10 @@
 //	    be stdout or stderr of the last command.
 //	signal SIGNAL NAME
 //	    Send a signal, such as HUP, to a process.
-//	ended [-code=N|-signal=SIGNAL] NAME
+//	ended [-code=N|-signal=SIGNAL] NAME [OTHER]
 //	    Wait until a process ends by itself, with this exit code (default 0) or by
-//	    this signal. Its output becomes that of the last command.
+//	    this signal. Its output becomes that of the last command. Of two processes either
+//	    may end; $ENDED is then its name, and $LASTS that of the one that lasts.
 //	shutdown NAME...
 //	    Ask processes to end with SIGTERM. They must end with exit code 0.
 //

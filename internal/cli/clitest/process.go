@@ -131,14 +131,28 @@ func ended(ts *testscript.TestScript, neg bool, args []string) {
 	f := options("ended")
 	code := f.Int("code", 0, "")
 	by := f.String("signal", "", "")
-	if neg || f.Parse(args) != nil || f.NArg() != 1 {
-		ts.Fatalf("usage: ended [-code=N|-signal=SIGNAL] NAME")
+	if neg || f.Parse(args) != nil || f.NArg() != 1 && f.NArg() != 2 {
+		ts.Fatalf("usage: ended [-code=N|-signal=SIGNAL] NAME [OTHER]")
 	}
 	want := fmt.Sprintf("exit status %d", *code)
 	if *by != "" {
 		want = "signal: " + signalOf(ts, *by).String()
 	}
-	awaitEnd(ts, f.Arg(0), want)
+	name := f.Arg(0)
+	if other := f.Arg(1); other != "" {
+		s := stateOf(ts)
+		lasts := other
+		select {
+		case <-s.process(ts, name).done:
+		case <-s.process(ts, other).done:
+			name, lasts = other, name
+		case <-time.After(s.patience):
+			ts.Fatalf("neither %s nor %s ends", name, other)
+		}
+		ts.Setenv("ENDED", name)
+		ts.Setenv("LASTS", lasts)
+	}
+	awaitEnd(ts, name, want)
 }
 
 // awaitEnd waits until a process ends as wanted, and makes its output that of the

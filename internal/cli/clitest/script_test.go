@@ -40,30 +40,33 @@ var prog = cli.Program{Root: func() *cobra.Command {
 func TestMain(m *testing.M) { Main(m, &prog, nil) }
 
 // endless are the scripts whose last line waits for an event that never happens.
-var endless = []string{"await x y", "start p prog --forever\nended p", "until prog --code 1"}
+var endless = []string{"await x y", "start p prog --forever\nended p", "start p prog --forever\nstart q prog --forever\nended p q", "until prog --code 1"}
 
 // Each script has a mistake in its last line.
 func TestScriptsFail(t *testing.T) {
 	for script, want := range map[string]string{
-		"exits 3 prog --code 4":                                    "exit code 4 instead of 3",
-		"exits 1 prog":                                             "exit code 0 instead of 1",
-		"refused prog":                                             "exit code 0 instead of 2",
-		"refused prog --code 2":                                    "the program has written to standard output",
-		"refused -lines=2 prog --bogus":                            "1 lines say what is wrong, not 2",
-		"refused sh -c 'echo bad >&2; exit 2'":                     `a line does not begin with "sh: "`,
-		"refused sh -c 'echo sh: failaware: bad >&2; exit 2'":      "or names the program again",
-		"refused sh -c 'exit 2'":                                   "0 lines say what is wrong, not 1",
-		"await x y":                                                "x does not match `y` in 1 places",
-		"start p prog hello\nawait p.out bye":                      "p.out does not match `bye` in 1 places: hello",
-		"start p prog hello\nawait -count=2 p.out hello":           "p.out does not match `hello` in 2 places: hello",
-		"start p prog\nended -code=1 p":                            "p ended with exit status 0 instead of exit status 1",
-		"start p prog --code 5\nended p":                           "p ended with exit status 5 instead of exit status 0",
-		"start p prog --forever\nsignal KILL p\nended -code=137 p": "p ended with signal: killed instead of exit status 137",
-		"start p prog\nended p\nstdout .":                          "no match for `.`",
-		"start p prog --forever\nstart p prog":                     "p runs already",
-		"start p prog\nended p\nended p":                           "no process p runs",
-		"start p prog --forever\nended p":                          "p does not end",
-		"until prog --code 1":                                      "the condition did not become true",
+		"exits 3 prog --code 4":                                     "exit code 4 instead of 3",
+		"exits 1 prog":                                              "exit code 0 instead of 1",
+		"refused prog":                                              "exit code 0 instead of 2",
+		"refused prog --code 2":                                     "the program has written to standard output",
+		"refused -lines=2 prog --bogus":                             "1 lines say what is wrong, not 2",
+		"refused sh -c 'echo bad >&2; exit 2'":                      `a line does not begin with "sh: "`,
+		"refused sh -c 'echo sh: failaware: bad >&2; exit 2'":       "or names the program again",
+		"refused sh -c 'exit 2'":                                    "0 lines say what is wrong, not 1",
+		"await x y":                                                 "x does not match `y` in 1 places",
+		"start p prog hello\nawait p.out bye":                       "p.out does not match `bye` in 1 places: hello",
+		"start p prog hello\nawait -count=2 p.out hello":            "p.out does not match `hello` in 2 places: hello",
+		"start p prog\nended -code=1 p":                             "p ended with exit status 0 instead of exit status 1",
+		"start p prog --code 5\nended p":                            "p ended with exit status 5 instead of exit status 0",
+		"start p prog --forever\nsignal KILL p\nended -code=137 p":  "p ended with signal: killed instead of exit status 137",
+		"start p prog\nended p\nstdout .":                           "no match for `.`",
+		"start p prog --forever\nstart p prog":                      "p runs already",
+		"start p prog\nended p\nended p":                            "no process p runs",
+		"start p prog --forever\nended p":                           "p does not end",
+		"start p prog --forever\nstart q prog --forever\nended p q": "neither p nor q ends",
+		"start p prog --forever\nstart q prog --code 5\nended -code=5 p q\nshutdown $ENDED":        "no process q runs",
+		"start p prog --forever\nstart q prog --code 5\nended -code=5 q p\nended -code=5 $LASTS q": "no process q runs",
+		"until prog --code 1": "the condition did not become true",
 		"start p prog --code 1\nended -code=1 p\nstart p prog --code 1\nawait p.out .": "p.out does not match",
 		"signal TERM p":                                                    "no process p runs",
 		"start p prog --forever\nsignal QUACK p":                           "there is no signal QUACK",
