@@ -25,12 +25,15 @@ func (e *Election) Audit(now timed.Instant) string {
 		return "a vote for two nodes"
 	case now < last.until && e.lockedUntil < last.until:
 		return "a vote that becomes shorter"
-	case e.leading && now < e.expiration:
-		return e.auditLead(last.expiration != e.expiration)
 	case now < e.answersUntil && (e.lockedTo != e.cfg.Self || e.lockedUntil < e.answersUntil):
 		return "an answer that outlasts this node's own vote"
 	case !e.leading && e.global != nil && now < e.global.until:
 		return "a global lease without a local one"
+	}
+	if e.leading && now < e.expiration {
+		if broken := e.auditLead(last.expiration != e.expiration); broken != "" {
+			return broken
+		}
 	}
 	return e.auditEpochs()
 }

@@ -42,7 +42,7 @@ func audits(t testing.TB) {
 		"outlasts this node's":              func(e *Election, _ timed.Instant) { e.global = &globalLead{until: e.lockedUntil + 1} },
 		"without a local one":               func(e *Election, now timed.Instant) { e.leading, e.global = false, &globalLead{until: now + 1} },
 		"longer than a vote that it": func(e *Election, _ timed.Instant) {
-			e.peers.edit(e.cfg.Self.Node).vote.LockTime /= 2
+			e.peers.edit(e.cfg.Self.Node).vote.LockTime -= 2
 			e.audit.expiration = 0 // the lease is new
 		},
 	} {
@@ -65,4 +65,20 @@ func TestAuditOfAShorterRound(t *testing.T) {
 	timeout(e, now+1, timed.SetOf(1))
 	require.True(t, e.open && e.lockTime < timed.LAN().LockTime)
 	require.Empty(t, e.Audit(now+1), "the lease is new, and the round is open")
+}
+
+// Only a global leader may replace the quorum system, which is noticed while it leads locally.
+func TestAuditOfALeaderOfAnEpoch(t *testing.T) { auditsEpochs(t) }
+
+func auditsEpochs(t testing.TB) {
+	e, alive, now := changing(t)
+	for id := range alive.All() {
+		supported(e, now, id, alive)
+	}
+	stamps, ok := e.QuorumStamp(now)
+	require.True(t, ok)
+	e.cfg.Epochs.HandleWon(now, e.LastRequest(), stamps.Stamps, nil)
+	require.Empty(t, e.Audit(now))
+	e.global.held = false
+	require.Contains(t, e.Audit(now), "without a global lease")
 }

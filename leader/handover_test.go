@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
 )
 
 // A vote goes to the successor only if it is older than the packet that hands it over, which
@@ -53,6 +55,23 @@ func successorOwes(t testing.TB) {
 	require.Equal(t, until, e.releaseAt)
 	e.NoteCommitted(now + 2)
 	require.Zero(t, e.bound())
+}
+
+// A successor's own vote, which was handed to it, binds it for as long as before, though its
+// round asks for less.
+func TestASuccessorKeepsItsOwnVoteAsLong(t *testing.T) {
+	e, alive, now := readyVoter()
+	require.True(t, ask(e, now, incarnation(1), alive).Support)
+	_, until := e.Locked(now)
+	e.NoteHandOver(now+1, incarnation(1), now+1, e.cfg.Self)
+	e.quietUntil = 0
+	e.NoteState(incarnation(1), &State{})
+	e.NoteState(incarnation(2), &State{MaxLock: timed.LAN().LeastLockTime()})
+	timeout(e, now+1, alive)
+	require.Less(t, e.lastRequest.Add(e.lockTime), until)
+	to, till := e.Locked(now + 1)
+	require.Equal(t, e.cfg.Self, to)
+	require.Equal(t, until, till)
 }
 
 // A vote is handed over while it binds. At its end there is nothing to take over, and nobody

@@ -26,6 +26,7 @@ var notices = map[string]func(testing.TB){
 	"EpochLeadsOn":         endsWithTheEpoch,
 	"EpochVotesStay":       endsWithTheEpoch,
 	"AuditForgetsVotes":    audits,
+	"AuditOfLeadsOnly":     auditsEpochs,
 	"SuccessorRemembered":  namedOnce,
 	"CandidateStays":       candidateGivesWay,
 	"UnfitAsks":            shortVotes,

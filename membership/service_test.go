@@ -248,6 +248,7 @@ func TestResignedViewIsOver(t *testing.T) {
 	require.Empty(t, g.members[2].HandlePart(now, inc(1), &renew, now, now, 0, nil), "a late renewal")
 	require.Empty(t, g.leader.HandleDropped(now, inc(2), v.ID, nil))
 	require.Equal(t, []Kind{AllDropped}, kinds(g.leader.HandleDropped(now, inc(3), v.ID, nil)))
+	require.Empty(t, g.leader.HandleDropped(now, inc(3), v.ID, nil), "that is said once")
 	p := g.part()
 	require.Equal(t, NoPart, p.Kind, "a leader that gave up never renews")
 }

@@ -110,8 +110,12 @@ func TestDecodeDetectsDamage(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Parse(strings.Repeat("A", MaxText+1))
 	require.ErrorContains(t, err, "characters, more than")
+	_, err = Parse("not base64")
+	require.ErrorContains(t, err, "not base64url")
 	_, err = Decode(make([]byte, MaxSize+1))
 	require.ErrorContains(t, err, "more than")
+	_, err = Decode(make([]byte, MaxSize))
+	require.ErrorContains(t, err, "version 0")
 	for _, s := range []string{"", "AQ==", e.String() + "=", e.String() + "\n", e.String()[:40] + "\r\n" + e.String()[40:], " " + e.String(),
 		strings.ReplaceAll(e.String(), "_", "/"), strings.Repeat("A", MaxText+1)} {
 		_, err := Parse(s)

@@ -208,6 +208,7 @@ var survivors = map[string]string{
 	"AuditUnheard":      "the other checks do not need the audits",
 	"AuditSendsOn":      "the first broken invariant ends the search",
 	"AuditForgetsVotes": "audits do not compare states that are loaded",
+	"AuditOfLeadsOnly":  "audits find nothing broken",
 	"AuditForgetsViews": "audits do not compare states that are loaded",
 
 	"DisputesSteer":     "there are no references of UTC",

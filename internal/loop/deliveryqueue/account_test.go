@@ -184,4 +184,16 @@ func changedPayload(t testing.TB) {
 	got, _, _ := q.Borrow(1)
 	got[0].Message.Payload[0]++
 	require.Panics(t, func() { q.Borrow(1) })
+
+	q = New(1000, true)
+	for range 2 {
+		it := q.Stage()
+		it.Kind, it.Message.Payload = Message, []byte("borrowed")
+	}
+	q.Commit()
+	got, _, _ = q.Borrow(2)
+	got[1].Message.Payload[0]++
+	q.Unread(1)
+	q.Borrow(1)
+	require.Panics(t, func() { q.Borrow(1) }, "it was changed before it was borrowed again")
 }

@@ -96,6 +96,9 @@ func TestADamagedFileBesideTheOtherIsNotToBeRemovedAlone(t *testing.T) {
 	_, err = d.ReadEpoch(Configured{})
 	require.ErrorIs(t, err, ErrDamaged)
 	require.ErrorContains(t, err, "restore it. If that is impossible, remove the rest as well")
+	require.NoError(t, durable.Write(filepath.Join(dir, "node-1.epoch"), epochKind, []byte("a whole file with junk")))
+	_, err = d.ReadEpoch(Configured{})
+	require.ErrorIs(t, err, ErrDamaged)
 }
 
 // The configuration counts until the directory knows an epoch.

@@ -88,10 +88,14 @@ func TestOpenRefusesDamagedFile(t *testing.T) {
 		refused(good[:n])
 	}
 	half := len(content) / 2
-	for _, text := range []string{"x", "\"a\"\n", "\"a\" x\n", string(content[:half-3]), string(content[half:]) + string(content[:half]), string(content) + "\n"} {
+	for text, why := range map[string]string{
+		"x": "a line does not begin with a name", `"a"` + "\n": `the edict of "a": `, `"a" x` + "\n": "not base64url",
+		string(content[:half-3]): `the edict of "`, string(content[half:]) + string(content[:half]): "out of order", string(content) + "\n": "begin with a name",
+	} {
 		require.NoError(t, durable.Write(path, kind, []byte(text)))
 		_, err := Open(path)
 		require.ErrorIs(t, err, ErrDamaged, text)
+		require.ErrorContains(t, err, why, text)
 	}
 	require.NoError(t, os.WriteFile(path, good, 0o600))
 	open(t, path)
