@@ -26,6 +26,10 @@ func audits(t testing.TB) {
 		"before the incarnation may vote": func(e *Election, now timed.Instant) { e.readyAt = now + 1 },
 		"longer than MaxLockTime":         func(e *Election, now timed.Instant) { e.lockedUntil = now.Add(max + time.Second) },
 		"a vote for two nodes":            func(e *Election, _ timed.Instant) { e.leading, e.lockedTo = false, incarnation(9) },
+		"for two nodes": func(e *Election, _ timed.Instant) {
+			e.leading = false
+			e.lock(incarnation(9), e.lockedUntil, e.lockRequest)
+		},
 		"becomes shorter":                 func(e *Election, _ timed.Instant) { e.leading, e.lockedUntil = false, e.lockedUntil-1 },
 		"after the resignation":           func(e *Election, _ timed.Instant) { e.resigned = true },
 		"without this node's own vote": func(e *Election, now timed.Instant) {

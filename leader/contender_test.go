@@ -47,6 +47,16 @@ func stepDownEnds(t testing.TB) {
 	require.True(t, st.Contender)
 }
 
+// A node that leaves is no contender any more, whoever leads.
+func TestANodeThatResignsIsNoContender(t *testing.T) {
+	e, now := leadingAlone()
+	e.Resign(now, nil)
+	e.NoteState(incarnation(1), &State{Leading: true, Contender: true})
+	var st State
+	e.FillState(now, &st)
+	require.False(t, st.Contender)
+}
+
 // A release names the successor of its own resignation, and of no earlier one.
 func TestASuccessorIsNamedOnce(t *testing.T) { namedOnce(t) }
 

@@ -54,7 +54,7 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 		reply.Prefers = e.cfg.Self.Node
 		return false
 	}
-	if top := e.best(); top != timed.NoNode && top != from.Node && e.rankOf(top) > e.rankOf(from.Node) {
+	if top := e.best(); top != timed.NoNode && e.rankOf(top) > e.rankOf(from.Node) {
 		reply.Prefers = top
 		return false
 	}

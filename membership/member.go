@@ -56,7 +56,7 @@ func (s *Service) acknowledge(p *Part, out []Effect) []Effect {
 	if !p.View.Has(s.cfg.Self) {
 		return out
 	}
-	if p.ID == s.acked || p.ID.Sequence <= max(s.acked.Sequence, s.cfg.Sequence) {
+	if p.ID.Sequence <= max(s.acked.Sequence, s.cfg.Sequence) {
 		return out // known or superseded; the report names the later proposal
 	}
 	s.acked = p.ID

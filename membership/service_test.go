@@ -273,6 +273,11 @@ func TestForeignPartsAreIgnored(t *testing.T) {
 	renew := g.part()
 	before := g.members[2].ValidUntil()
 	require.Empty(t, g.members[2].HandlePart(now+1, inc(3), &renew, now, now+1, 0, nil), "of another sender")
+	former := renew
+	former.ID.Boot++
+	require.Empty(t, g.members[2].HandlePart(now+1, inc(1), &former, now, now+1, 0, nil), "of another incarnation")
+	proposal := Part{Kind: Propose, ID: ViewID{9, 1, 11}, View: &View{ID: ViewID{9, 1, 11}, Set: timed.SetOf(1, 2), Members: []Member{{Incarnation: inc(1)}, {Incarnation: inc(2)}}}}
+	require.Empty(t, g.members[2].HandlePart(now+1, inc(1), &proposal, now, now+1, 0, nil), "of another incarnation")
 	require.Equal(t, before, g.members[2].ValidUntil())
 	huge := Part{Kind: Propose, ID: ViewID{MaxSequence + 1, 1, 10}, View: &View{}}
 	require.Empty(t, g.members[2].HandlePart(now, inc(1), &huge, now, now, 0, nil))

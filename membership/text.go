@@ -37,10 +37,10 @@ func (v *ViewID) UnmarshalText(text []byte) error {
 		*v = ViewID{}
 		return nil
 	}
-	number, by, ok := strings.Cut(string(text), "@")
+	number, by, _ := strings.Cut(string(text), "@")
 	sequence, err := strconv.ParseUint(number, 10, 64)
 	var leader timed.Incarnation
-	if !ok || err != nil || leader.UnmarshalText([]byte(by)) != nil {
+	if err != nil || leader.UnmarshalText([]byte(by)) != nil {
 		return fmt.Errorf("view id %q is not SEQUENCE@LEADER/BOOT", text)
 	}
 	*v = ViewID{sequence, leader.Node, leader.Boot}
