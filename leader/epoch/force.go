@@ -43,7 +43,6 @@ func (m *Machine) Force(now timed.Instant, next string, dead timed.Set, out []Ef
 	case !system.IsQuorum(system.Members().Minus(dead)):
 		return out, fmt.Errorf("%w: without the dead members it has no quorum", ErrSystem)
 	}
-	s := State{Epoch: m.state.Epoch, System: m.state.System, Phase: Chosen, Next: next, Dead: dead}
-	out = m.learn(now, m.cfg.Self.Node, &s, out)
+	out = m.learn(now, m.cfg.Self.Node, &State{Next: next, Dead: dead}, out)
 	return m.enterNext(now, out), nil
 }

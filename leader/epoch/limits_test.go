@@ -75,6 +75,10 @@ func allDeadCount(t testing.TB) {
 	w(5, "majority 5")
 	require.Len(t, m.wedges, 1)
 	require.Equal(t, timed.SetOf(1), m.wedges[0].by, "node 4 is no member")
+	for _, next := range []string{"majority 1,2", "majority 1,3", "majority 2", "majority 3", "majority 2,3"} {
+		w(1, next)
+	}
+	require.Len(t, m.wedges, maxSuccessors)
 }
 
 func TestAllThatAreDeclaredDeadCount(t *testing.T) { allDeadCount(t) }

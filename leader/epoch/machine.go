@@ -171,8 +171,6 @@ func (m *Machine) HandleReport(now timed.Instant, from timed.Incarnation, s *Sta
 		return m.enter(now, s.Epoch, s.System, out)
 	case s.Epoch < m.state.Epoch:
 		return append(out, Effect{Kind: SendState, Peer: from.Node, State: m.state})
-	case s.Epoch == 0:
-		return out
 	case s.System != m.state.System:
 		return m.notifyConflict(from.Node, s.System, out)
 	}

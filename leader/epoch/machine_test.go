@@ -265,8 +265,52 @@ func TestForce(t *testing.T) {
 	forced := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1", Dead: timed.SetOf(3)}
 	require.True(t, told(alive.HandleReport(2200, inc(1), &forced, nil), DeclaredDead))
 	require.Equal(t, Wedged, alive.State().Phase, "it stops nevertheless")
+	forced.Dead = timed.SetOf(2, 3)
+	again := alive.HandleReport(2210, inc(1), &forced, nil)
+	require.Contains(t, kinds(again), Persist)
+	require.False(t, told(again, DeclaredDead), "it is told once")
 	_, err = machine(t, 4, State{}).Force(0, three, timed.SetOf(1), nil)
 	require.ErrorIs(t, err, ErrSystem)
+}
+
+// A forced change ends an epoch with all members that are not declared dead: a quorum of them
+// may have agreed on another successor.
+func TestAForcedChangeNeedsAllThatLive(t *testing.T) {
+	five := "majority 1,2,3,4,5"
+	m := machine(t, 1, State{Epoch: 1, System: five})
+	_, err := m.Force(2000, "majority 1,2,3,4", timed.SetOf(5), nil)
+	require.NoError(t, err)
+	wedged := State{Epoch: 1, System: five, Phase: Wedged, Next: "majority 1,2,3,4", Dead: timed.SetOf(5)}
+	for _, id := range []timed.NodeID{2, 3} {
+		m.HandleReport(2010, inc(id), &wedged, nil)
+		require.EqualValues(t, 1, m.State().Epoch)
+	}
+	m.HandleReport(2010, inc(4), &wedged, nil)
+	require.EqualValues(t, 2, m.State().Epoch)
+}
+
+// A node that knows of a successor takes nothing over from those that name another one.
+func TestAnotherSuccessorIsAConflict(t *testing.T) {
+	m := machine(t, 1, first())
+	chosen := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1,2", Agreed: true}
+	require.NotEmpty(t, m.HandleReport(900, inc(2), &chosen, nil))
+	require.Equal(t, Chosen, m.State().Phase, "its votes bind it")
+	before := m.State()
+	forced := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1", Dead: timed.SetOf(3)}
+	require.True(t, told(m.HandleReport(910, inc(3), &forced, nil), Conflict))
+	require.Equal(t, before, m.State())
+}
+
+// What a leader of an epoch may do ends with it.
+func TestALeadEndsWithItsEpoch(t *testing.T) {
+	m := machine(t, 1, first())
+	m.NoteVote(inc(1), 1010, 1090)
+	m.NoteReply(inc(2), 1010, nil)
+	require.Empty(t, m.HandleWon(1011, 1010, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil))
+	require.True(t, m.Leads())
+	require.NotEmpty(t, m.HandleReport(1020, inc(2), &State{Epoch: 2, System: "majority 1,2"}, nil))
+	require.False(t, m.Leads())
+	require.ErrorIs(t, m.Propose("majority 1"), ErrNotLeader)
 }
 
 // A voter that no vote binds wedges as soon as it knows the successor. One that knows it as

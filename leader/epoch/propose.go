@@ -86,7 +86,7 @@ func (m *Machine) HandleWon(now timed.Instant, number timed.Instant, stamps []ed
 	case between != edict.After:
 		return out
 	}
-	if m.own && latest.Phase == Noted && edict.Compare(latest.Edict, m.state.Edict) == edict.Same && now < m.proposed.Add(m.cfg.Retry) {
+	if m.own && edict.Compare(latest.Edict, m.state.Edict) == edict.Same && now < m.proposed.Add(m.cfg.Retry) {
 		return out
 	}
 	next := m.wanted
@@ -100,8 +100,7 @@ func (m *Machine) HandleWon(now timed.Instant, number timed.Instant, stamps []ed
 		out = append(out, Effect{Kind: Notify, Event: Event{Kind: Superseded, Epoch: m.state.Epoch, System: next}})
 		m.wanted = ""
 	}
-	proposal := State{Epoch: m.state.Epoch, System: m.state.System, Phase: Noted, Next: next,
-		Edict: edict.Edict{Epoch: m.state.Epoch, Stamps: slices.Clone(stamps), Digest: edict.Sum(Proposal(m.state.Epoch, next))}}
+	proposal := State{Next: next, Edict: edict.Edict{Epoch: m.state.Epoch, Stamps: slices.Clone(stamps), Digest: edict.Sum(Proposal(m.state.Epoch, next))}}
 	before := len(out)
 	if out = m.note(now, m.cfg.Self, &proposal, out); len(out) == before {
 		return out // this node has voted for another since

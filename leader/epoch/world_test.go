@@ -220,6 +220,9 @@ func (w *world) perform(n *node, out []Effect) {
 			w.send(message{kind: reported, from: n.inc, to: e.Peer, state: e.State})
 		case Notify:
 			w.events[e.Event.Kind]++
+			if now := n.m.State().Epoch; e.Event.Epoch != now && e.Event.Epoch+1 != now { // it may have entered the next one since
+				w.fail("event %v names epoch %d at a node in epoch %d", e.Event.Kind, e.Event.Epoch, now)
+			}
 		}
 	}
 }
