@@ -71,10 +71,13 @@ func allDeadCount(t testing.TB) {
 	w(1, "majority 1", 3)
 	require.Equal(t, timed.SetOf(2, 3), m.wedges[0].dead)
 	require.Equal(t, timed.SetOf(1), m.wedges[0].by)
+	m.wedge(2, &State{Epoch: 1, Phase: Wedged, Next: "majority 1", Agreed: true})
+	w(2, "majority 1")
+	require.True(t, m.wedges[0].agreed, "it stays agreed")
 	w(4, "majority 1")
 	w(5, "majority 5")
 	require.Len(t, m.wedges, 1)
-	require.Equal(t, timed.SetOf(1), m.wedges[0].by, "node 4 is no member")
+	require.Equal(t, timed.SetOf(1, 2), m.wedges[0].by, "node 4 is no member")
 	for _, next := range []string{"majority 1,2", "majority 1,3", "majority 2", "majority 3", "majority 2,3"} {
 		w(1, next)
 	}

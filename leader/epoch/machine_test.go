@@ -296,6 +296,10 @@ func TestAnotherSuccessorIsAConflict(t *testing.T) {
 	require.NotEmpty(t, m.HandleReport(900, inc(2), &chosen, nil))
 	require.Equal(t, Chosen, m.State().Phase, "its votes bind it")
 	before := m.State()
+	strange := State{Epoch: 1, System: three, Phase: Chosen, Next: "all", Agreed: true}
+	stranger := machine(t, 2, first())
+	require.Empty(t, stranger.HandleReport(900, inc(3), &strange, nil))
+	require.Equal(t, first(), stranger.State(), "it cannot be read")
 	forced := State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 1", Dead: timed.SetOf(3)}
 	require.True(t, told(m.HandleReport(910, inc(3), &forced, nil), Conflict))
 	require.Equal(t, before, m.State())
@@ -323,7 +327,7 @@ func TestKnownSuccessorIsAgreedLater(t *testing.T) {
 	require.Equal(t, Chosen, m.State().Phase)
 	agreed := forced
 	agreed.Phase, agreed.Agreed, agreed.Dead = Chosen, true, timed.SetOf(3)
-	m.HandleReport(1089, inc(2), &agreed, nil)
+	require.False(t, told(m.HandleReport(1089, inc(2), &agreed, nil), Decided), "the successor was known")
 	require.True(t, m.State().Agreed)
 	agreed.Phase = Wedged
 	m.HandleReport(1089, inc(2), &agreed, nil)
@@ -353,6 +357,22 @@ func wordsWedgeNobody(t testing.TB) {
 }
 
 func TestWordsWedgeNobody(t *testing.T) { wordsWedgeNobody(t) }
+
+// The end of an epoch that others have agreed on ends what this node has proposed.
+func TestASuccessorEndsTheOwnProposal(t *testing.T) {
+	m := machine(t, 1, first())
+	m.NoteVote(inc(1), 1010, 1090)
+	m.NoteReply(inc(2), 1010, nil)
+	stamps := []edict.Stamp{stamp(1, 1010), stamp(2, 5)}
+	require.Empty(t, m.HandleWon(1011, 1010, stamps, nil))
+	require.NoError(t, m.Propose("majority 1,2"))
+	require.NotEmpty(t, m.HandleWon(1012, 1010, stamps, nil))
+	require.True(t, m.own)
+	require.NoError(t, m.Propose("majority 1,2"), "it is that")
+	m.HandleReport(1020, inc(2), &State{Epoch: 1, System: three, Phase: Chosen, Next: "majority 2", Agreed: true}, nil)
+	require.False(t, m.own)
+	require.Empty(t, m.wanted)
+}
 
 // A node that has voted for another since it won the round makes no proposal, and counts
 // nobody's as its own.
