@@ -25,14 +25,14 @@ func (h *History) clocks(group string) (out []Violation) {
 	lines := map[string][]reading{}
 	for _, l := range h.Logs {
 		var before *Record
-		l.each(group, Clock, func(r *Record) {
+		for r := range l.records(group, Clock) {
 			lines[r.Timeline] = append(lines[r.Timeline], reading{l.Node, r})
 			if before != nil && before.Timeline == r.Timeline && r.Time < before.Time {
 				out = append(out, Violation{"a clock does not run backwards on a timeline",
 					fmt.Sprintf("group %s: node %d read %d, and later %d, on timeline %s", group, l.Node, before.Time, r.Time, r.Timeline)})
 			}
 			before = r
-		})
+		}
 	}
 	for line, all := range lines {
 		slices.SortFunc(all, func(a, b reading) int { return cmp.Compare(a.r.From, b.r.From) })

@@ -14,7 +14,9 @@ func (h *History) edicts(group string) (out []Violation) {
 		r    *Record
 	}
 	var all []made
-	h.each(group, Edict, func(l *Log, r *Record) { all = append(all, made{l.Node, r}) })
+	for l, r := range h.records(group, Edict) {
+		all = append(all, made{l.Node, r})
+	}
 	slices.SortStableFunc(all, func(a, b made) int { return cmp.Compare(a.r.From, b.r.From) })
 	latest := map[int][]*Record{} // the last two of each node: one may end after the next begins
 	for _, m := range all {
@@ -82,9 +84,11 @@ func (r *Record) compare(o *Record) (order int, why string) {
 // they were the latest.
 func (h *History) fence(group string) (out []Violation) {
 	made := map[string]*Record{}
-	h.each(group, Edict, func(_ *Log, r *Record) { made[r.Text] = r })
+	for _, r := range h.records(group, Edict) {
+		made[r.Text] = r
+	}
 	var begun, ended int64 // the latest beginning and end of the making of an obeyed edict
-	h.each(group, Obeyed, func(_ *Log, o *Record) {
+	for _, o := range h.records(group, Obeyed) {
 		e := made[o.Text]
 		switch {
 		case e == nil:
@@ -96,6 +100,6 @@ func (h *History) fence(group string) (out []Violation) {
 		case o.Outcome == Done:
 			begun, ended = max(begun, e.From), max(ended, e.To)
 		}
-	})
+	}
 	return out
 }

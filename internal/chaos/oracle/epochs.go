@@ -15,7 +15,7 @@ func (h *History) epochs(group string) (out []Violation) {
 		epoch uint64 // 0: the disk was lost
 	}
 	perNode := map[int][]answer{}
-	h.each(group, Epoch, func(l *Log, r *Record) {
+	for l, r := range h.records(group, Epoch) {
 		perNode[l.Node] = append(perNode[l.Node], answer{r.From, r.Epoch})
 		switch text, known := rules[r.Epoch]; {
 		case !known:
@@ -23,10 +23,10 @@ func (h *History) epochs(group string) (out []Violation) {
 		case text != r.Text:
 			out = append(out, Violation{"one quorum system rules an epoch", fmt.Sprintf("group %s: node %d is in epoch %d of %s, another in that of %s", group, l.Node, r.Epoch, r.Text, text)})
 		}
-	})
-	h.each("", Wiped, func(_ *Log, r *Record) {
+	}
+	for _, r := range h.records("", Wiped) {
 		perNode[int(r.Number)] = append(perNode[int(r.Number)], answer{at: r.From})
-	})
+	}
 	for node, list := range perNode {
 		slices.SortStableFunc(list, func(a, b answer) int { return cmp.Compare(a.at, b.at) })
 		for i := 1; i < len(list); i++ {

@@ -14,7 +14,7 @@ type Healing struct {
 // judgeHeals checks each healing against its bound. A group that never became whole is a
 // violation on any machine.
 func (v *Verdict) judgeHeals(h *History, limits *Limits) {
-	h.each("", Heal, func(_ *Log, r *Record) {
+	for _, r := range h.records("", Heal) {
 		one := Healing{Took: time.Duration(r.To - r.From), Bound: time.Duration(r.Bound), Late: time.Duration(r.Late), Text: r.Text}
 		v.Heals = append(v.Heals, one)
 		switch {
@@ -26,5 +26,5 @@ func (v *Verdict) judgeHeals(h *History, limits *Limits) {
 		default:
 			v.add([]Violation{{"a healed group is whole in time", fmt.Sprintf("it took %v, the bound is %v, and the machine was at most %v late", one.Took, one.Bound, one.Late)}})
 		}
-	})
+	}
 }

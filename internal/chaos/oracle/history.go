@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,17 +91,26 @@ func (h *History) groups() (names []string) {
 	return names
 }
 
-// each calls f with the records of a kind of a group.
-func (h *History) each(group, kind string, f func(l *Log, r *Record)) {
-	for _, l := range h.Logs {
-		l.each(group, kind, func(r *Record) { f(l, r) })
+// records yields the records of a kind of a group, with their logs.
+func (h *History) records(group, kind string) iter.Seq2[*Log, *Record] {
+	return func(yield func(*Log, *Record) bool) {
+		for _, l := range h.Logs {
+			for r := range l.records(group, kind) {
+				if !yield(l, r) {
+					return
+				}
+			}
+		}
 	}
 }
 
-func (l *Log) each(group, kind string, f func(r *Record)) {
-	for i := range l.Records {
-		if r := &l.Records[i]; r.Kind == kind && r.Group == group {
-			f(r)
+// records yields the records of a kind of a group.
+func (l *Log) records(group, kind string) iter.Seq[*Record] {
+	return func(yield func(*Record) bool) {
+		for i := range l.Records {
+			if r := &l.Records[i]; r.Kind == kind && r.Group == group && !yield(r) {
+				return
+			}
 		}
 	}
 }

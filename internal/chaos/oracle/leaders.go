@@ -20,9 +20,9 @@ func (h *History) globalClaims(group string) []claim {
 // globalLeaders finds two nodes that led globally at one instant, or against a hold.
 func (h *History) globalLeaders(group string) (out []Violation) {
 	all := h.globalClaims(group)
-	h.each(group, Hold, func(l *Log, r *Record) {
+	for l, r := range h.records(group, Hold) {
 		all = append(all, claim{incarnation: incarnation(l.Node, r.Boot), claimed: "holds the global lead", begin: r.To, last: r.Until})
-	})
+	}
 	collide(all, func(p, q *claim) {
 		if p.incarnation != q.incarnation {
 			out = append(out, Violation{"one global leader at a time", fmt.Sprintf("group %s: %v; %v", group, p, q)})
@@ -45,9 +45,9 @@ func (h *History) supports(group string) (out []Violation) {
 				perNode[id] = append(perNode[id], p)
 			}
 		}
-		l.each(group, HoldLocal, func(r *Record) {
+		for r := range l.records(group, HoldLocal) {
 			perNode[l.Node] = append(perNode[l.Node], claim{incarnation: incarnation(l.Node, r.Boot), claimed: "holds the lead", begin: r.To, last: r.Until})
-		})
+		}
 	}
 	for id, claims := range perNode {
 		collide(claims, func(p, q *claim) {
@@ -88,10 +88,10 @@ func supported(l *Log, r *Record) (string, string) {
 
 // selfSupport finds leaders that do not support themselves.
 func (h *History) selfSupport(group string) (out []Violation) {
-	h.each(group, Lead, func(l *Log, r *Record) {
+	for l, r := range h.records(group, Lead) {
 		if !slices.Contains(r.Set, l.Node) {
 			out = append(out, Violation{"a leader supports itself", fmt.Sprintf("group %s: node %d leads with the support of %v at %d", group, l.Node, r.Set, r.From)})
 		}
-	})
+	}
 	return out
 }

@@ -55,9 +55,11 @@ func (h *History) messages(group string) (out []Violation) {
 // invented finds deliveries of messages that were not sent so, and ids with two messages.
 func (h *History) invented(group string) (out []Violation) {
 	sent := map[string]int{}
-	h.each(group, Send, func(l *Log, r *Record) { sent[r.Text] = l.Node })
+	for l, r := range h.records(group, Send) {
+		sent[r.Text] = l.Node
+	}
 	texts, ids := map[Message]string{}, map[string]Message{}
-	h.each(group, Deliver, func(l *Log, r *Record) {
+	for l, r := range h.records(group, Deliver) {
 		text, again := texts[*r.ID]
 		id, known := ids[r.Text]
 		switch sender, ok := sent[r.Text]; {
@@ -67,7 +69,7 @@ func (h *History) invented(group string) (out []Violation) {
 			out = append(out, Violation{"a message has one id", fmt.Sprintf("node %d was given %q as %v, and it is %q or %v elsewhere", l.Node, r.Text, *r.ID, text, id)})
 		}
 		texts[*r.ID], ids[r.Text] = r.Text, *r.ID
-	})
+	}
 	return out
 }
 
@@ -101,18 +103,18 @@ func repeated(own []segment) (out []Violation) {
 // outcome is unknown.
 func lost(l *Log, group string) (out []Violation) {
 	given := map[Message]bool{}
-	l.each(group, Deliver, func(r *Record) {
+	for r := range l.records(group, Deliver) {
 		if r.ID.Sender == l.Node {
 			given[*r.ID] = true
 		}
-	})
-	l.each(group, Lost, func(r *Record) {
+	}
+	for r := range l.records(group, Lost) {
 		for m := *r.ID; m.Sequence <= r.Number; m.Sequence++ {
 			if given[m] {
 				out = append(out, Violation{"a message has one outcome", fmt.Sprintf("node %d was given %v, and told that it is lost", l.Node, m)})
 			}
 		}
-	})
+	}
 	return out
 }
 

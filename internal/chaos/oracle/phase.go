@@ -37,7 +37,7 @@ func trusted(d int64) int64 { return d - d/1000 }
 func (h *History) claims(group, kind string, lasting bool, keyOf func(*Log, *Record) (who, key string)) (out []claim) {
 	var of *Log
 	var before *Record
-	h.each(group, kind, func(l *Log, r *Record) {
+	for l, r := range h.records(group, kind) {
 		who, key := keyOf(l, r)
 		joins := of == l && len(out) > 0 && out[len(out)-1].incarnation == who && out[len(out)-1].claimed == key &&
 			(lasting || r.To <= before.From+trusted(before.AtMost))
@@ -47,7 +47,7 @@ func (h *History) claims(group, kind string, lasting bool, keyOf func(*Log, *Rec
 			out = append(out, claim{incarnation: who, claimed: key, set: r.Set, begin: r.To, last: r.From})
 		}
 		of, before = l, r
-	})
+	}
 	return out
 }
 

@@ -25,7 +25,7 @@ func (h *History) views(group string) (out []Violation) {
 func (h *History) installed(group string) (out []Violation) {
 	members := map[string][]string{}
 	latest := map[string]uint64{}
-	h.each(group, Installed, func(l *Log, r *Record) {
+	for l, r := range h.records(group, Installed) {
 		if known, ok := members[r.View]; ok && !slices.Equal(known, r.Members) {
 			out = append(out, Violation{"a view id names one view", fmt.Sprintf("group %s: view %s has the members %v and %v", group, r.View, known, r.Members)})
 		}
@@ -38,6 +38,6 @@ func (h *History) installed(group string) (out []Violation) {
 			out = append(out, Violation{"view ids grow", fmt.Sprintf("group %s: %s installed view %s after one of sequence %d", group, self, r.View, latest[self])})
 		}
 		latest[self] = r.Sequence
-	})
+	}
 	return out
 }
