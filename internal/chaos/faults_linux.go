@@ -60,7 +60,7 @@ func (r *runner) end(f *Fault) error {
 	case Freeze:
 		thaw(r.nodesOf(f))
 	case Doom:
-		return r.doom(f)
+		r.doom(f)
 	case Kill, KillAll, Wipe, Tear, Halve:
 		for _, n := range r.nodesOf(f) {
 			if err := r.restore(f.Kind, n); err != nil {
@@ -108,8 +108,9 @@ func thaw(nodes []*node) {
 }
 
 // doom kills all nodes while only those of the fault can write, and these lose their disks.
-// Operations that only they had written are gone, and must not have been acknowledged.
-func (r *runner) doom(f *Fault) error {
+// Operations that only they had written are gone, and must not have been acknowledged. The
+// others start when the group heals.
+func (r *runner) doom(f *Fault) {
 	var killed sync.WaitGroup
 	for _, n := range r.nodes[1:] {
 		killed.Go(func() { r.kill(n) })
@@ -119,7 +120,6 @@ func (r *runner) doom(f *Fault) error {
 	for _, n := range r.nodesOf(f) {
 		n.lost = true
 	}
-	return nil // the others start when the group heals
 }
 
 // kill kills the process of a node, if it runs.

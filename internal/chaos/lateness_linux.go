@@ -1,43 +1,24 @@
 package chaos
 
 import (
-	"sync"
+	"context"
 	"sync/atomic"
 	"time"
 )
 
 // lateness measures how late a sleeping goroutine wakes up.
-type lateness struct {
-	worst atomic.Int64
-	end   chan struct{}
-	once  sync.Once
-}
+type lateness struct{ worst atomic.Int64 }
 
-func (l *lateness) run() {
-	l.end = make(chan struct{})
-	go func() {
-		for {
-			before := time.Now()
-			time.Sleep(time.Millisecond)
-			if late := int64(time.Since(before) - time.Millisecond); late > l.worst.Load() {
-				l.worst.Store(late)
-			}
-			select {
-			case <-l.end:
-				return
-			default:
-			}
+// run measures until ctx is done.
+func (l *lateness) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		before := time.Now()
+		time.Sleep(time.Millisecond)
+		if late := int64(time.Since(before) - time.Millisecond); late > l.worst.Load() {
+			l.worst.Store(late)
 		}
-	}()
+	}
 }
 
 // reset returns the worst lateness since the last reset.
 func (l *lateness) reset() time.Duration { return time.Duration(l.worst.Swap(0)) }
-
-func (l *lateness) stop() {
-	l.once.Do(func() {
-		if l.end != nil {
-			close(l.end)
-		}
-	})
-}

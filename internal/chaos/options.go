@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -37,7 +38,7 @@ func (o *Options) Check() error {
 	case o.Nodes < 3 || o.Nodes > 9:
 		return fmt.Errorf("--nodes %d: it must be 3 to 9", o.Nodes)
 	case o.For < 0 || o.For > 24*time.Hour:
-		return fmt.Errorf("--minutes: it must be at most a day")
+		return errors.New("--minutes: it must be at most a day")
 	}
 	return checkKinds(o.Kinds)
 }
@@ -89,43 +90,45 @@ func (r *Result) Text(w io.Writer) error {
 			kinds[f.Kind]++
 		}
 	}
-	p := printer{w: w}
-	p.line("seed %d, %d nodes, timing %s: %d episodes in %v", r.Seed, r.Nodes, r.Preset, len(r.Played), r.Took.Round(time.Second))
-	p.line("faults: %s", list(kinds))
-	p.line("processes started: %d; with a file missing, refused to start: %d", r.Restarts, r.Refusals)
-	p.line("quorums of the registers that were replaced before the faults ended: %d of %d", r.Replaced, kinds[Epoch])
-	p.line("the switch: %s", list(r.Switch))
-	p.line("compared: %s", list(r.Counts))
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("seed %d, %d nodes, timing %s: %d episodes in %v", r.Seed, r.Nodes, r.Preset, len(r.Played), r.Took.Round(time.Second))
+	line("faults: %s", list(kinds))
+	line("processes started: %d; with a file missing, refused to start: %d", r.Restarts, r.Refusals)
+	line("quorums of the registers that were replaced before the faults ended: %d of %d", r.Replaced, kinds[Epoch])
+	line("the switch: %s", list(r.Switch))
+	line("compared: %s", list(r.Counts))
 	var took []time.Duration
 	for _, h := range r.Heals {
 		took = append(took, h.Took)
 	}
 	slices.Sort(took)
 	if n := len(took); n > 0 {
-		p.line("healings: %d, median %v, longest %v, bound %v; longer than the bound on a late machine: %d", n,
+		line("healings: %d, median %v, longest %v, bound %v; longer than the bound on a late machine: %d", n,
 			took[n/2].Round(time.Millisecond), took[n-1].Round(time.Millisecond), r.Heals[0].Bound, r.Excused)
 	}
 	for _, g := range r.Growth {
 		if g.For > time.Minute {
-			p.line("growth: %v", g)
+			line("growth: %v", g)
 		}
 	}
 	broken := map[string]int{}
 	for _, v := range r.Violations {
 		if broken[v.Rule]++; broken[v.Rule] <= shown {
-			p.line("VIOLATION: %v", v)
+			line("VIOLATION: %v", v)
 		}
 	}
 	if len(broken) > 0 {
-		p.line("violations: %s", list(broken))
+		line("violations: %s", list(broken))
 	}
 	if len(r.Violations) > 0 {
-		p.line("again: failaware-lab chaos --seed %d --nodes %d --preset %s --first %d --episodes %d%s", r.Seed, r.Nodes, r.Preset, r.First, len(r.Played), r.kinds())
+		line("again: failaware-lab chaos --seed %d --nodes %d --preset %s --first %d --episodes %d%s", r.Seed, r.Nodes, r.Preset, r.First, len(r.Played), r.kinds())
 		for _, e := range r.Played {
-			p.line("%v", e)
+			line("%v", e)
 		}
 	}
-	return p.err
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // kinds returns the flag for the kinds of faults.
@@ -134,18 +137,6 @@ func (r *Result) kinds() string {
 		return ""
 	}
 	return " --kinds " + strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Kinds), "[]"), " ", ",")
-}
-
-// printer writes lines until the first error.
-type printer struct {
-	w   io.Writer
-	err error
-}
-
-func (p *printer) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
-	}
 }
 
 // list returns counts in the order of their names.

@@ -28,13 +28,13 @@ type runner struct {
 	net        *network
 	keys       *keyring
 	nodes      []*node  // by number; the first is nil
-	log        *os.File // the log of the harness, guarded by mu
+	log        *os.File // the log of the harness
 	store      store
 	result     *Result
 	late       lateness
 	changed    chan struct{} // has a value after a report
 	violations []oracle.Violation
-	mu         sync.Mutex     // guards harm and heals
+	mu         sync.Mutex     // guards log and violations
 	storms     sync.WaitGroup // that last
 
 	voters       []int          // whose majorities shall be the quorums of the registers
@@ -149,7 +149,6 @@ func (r *runner) setUp() (err error) {
 			return err
 		}
 	}
-	r.late.run()
 	return nil
 }
 
@@ -178,7 +177,6 @@ func (r *runner) tearDown() {
 	if r.hosts != nil {
 		r.hosts.remove()
 	}
-	r.late.stop()
 	_ = r.log.Close() // each record was written by one call
 }
 
@@ -215,6 +213,9 @@ func (r *runner) play(ctx context.Context) error {
 	if err := r.setUp(); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go r.late.run(ctx)
 	if err := r.heal(ctx); err != nil {
 		return fmt.Errorf("at the start: %w", err)
 	}

@@ -143,28 +143,24 @@ func (d draw) between(least, most time.Duration) time.Duration {
 	return time.Duration((int64(least)/ms + d.rnd.Int64N(int64(most-least)/ms)) * ms)
 }
 
+// order returns the first nodes in random order.
+func (d draw) order(nodes int) []int {
+	order := d.rnd.Perm(nodes)
+	for i := range order {
+		order[i]++
+	}
+	return order
+}
+
 // some returns one to most of the nodes, and the others.
 func (d draw) some(most int) (some, others []int) {
-	order := d.rnd.Perm(d.nodes)
+	order := d.order(d.nodes)
 	n := 1 + d.rnd.IntN(most)
-	for i, x := range order {
-		if i < n {
-			some = append(some, x+1)
-		} else {
-			others = append(others, x+1)
-		}
-	}
-	return some, others
+	return order[:n], order[n:]
 }
 
 // mortal returns at most most of the nodes, without the last one.
-func (d draw) mortal(most int) []int {
-	some := d.rnd.Perm(d.nodes - 1)[:min(most, d.nodes-1)]
-	for i := range some {
-		some[i]++
-	}
-	return some
-}
+func (d draw) mortal(most int) []int { return d.order(d.nodes - 1)[:min(most, d.nodes-1)] }
 
 // leastVoters is the smallest number of nodes of a quorum system, in which a quorum is left
 // when one node has lost its disk.
@@ -172,10 +168,7 @@ const leastVoters = 3
 
 // voters returns the nodes of a quorum system.
 func (d draw) voters() []int {
-	some := d.rnd.Perm(d.nodes)[:leastVoters+d.rnd.IntN(d.nodes-leastVoters+1)]
-	for i := range some {
-		some[i]++
-	}
+	some := d.order(d.nodes)[:leastVoters+d.rnd.IntN(d.nodes-leastVoters+1)]
 	slices.Sort(some)
 	return some
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"hash/fnv"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -29,7 +28,7 @@ func payload(text string) []byte {
 // textOf returns the text of a payload, marked if the payload is damaged.
 func textOf(b []byte) string {
 	line, _, _ := bytes.Cut(b, []byte("\n"))
-	text := strings.Clone(string(line))
+	text := string(line)
 	if !bytes.Equal(payload(text), b) {
 		return "damaged: " + text
 	}
