@@ -54,18 +54,14 @@ func (p *Packet) Reset() {
 // Lengths returns room for the lengths of n messages in the packet's memory.
 func (p *Packet) Lengths(n int) []uint32 {
 	at := len(p.sizes)
-	for range n {
-		p.sizes = append(p.sizes, 0)
-	}
+	p.sizes = append(p.sizes, make([]uint32, n)...)
 	return p.sizes[at : at+n : at+n]
 }
 
 // Ranges returns room for n ranges in the packet's memory.
 func (p *Packet) Ranges(n int) []Range {
 	at := len(p.spans)
-	for range n {
-		p.spans = append(p.spans, Range{})
-	}
+	p.spans = append(p.spans, make([]Range, n)...)
 	return p.spans[at : at+n : at+n]
 }
 

@@ -95,9 +95,7 @@ func (st *stream) begin(a *arena, boot timed.BootID, base uint64) {
 // skip drops everything up to base, held or not.
 func (st *stream) skip(a *arena, base uint64) {
 	st.drop(a, base)
-	if base > st.floor {
-		st.floor = base
-	}
+	st.floor = max(st.floor, base)
 	st.contig, st.whole, st.top = max(st.contig, base), max(st.whole, base), max(st.top, base)
 	st.extend()
 }

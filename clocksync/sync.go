@@ -146,8 +146,8 @@ func (c *Sync) leave(shown Time) {
 func (c *Sync) least(id TimelineID) Time {
 	least := Time(math.MinInt64)
 	for i := range c.left {
-		if c.left[i].id == id && c.left[i].shown > least {
-			least = c.left[i].shown
+		if c.left[i].id == id {
+			least = max(least, c.left[i].shown)
 		}
 	}
 	return least

@@ -1,6 +1,7 @@
 package datagram
 
 import (
+	"math"
 	"time"
 
 	"github.com/failaware/failaware/timed"
@@ -19,7 +20,7 @@ type Delay struct {
 const steps = 4 * timed.Granule
 
 // Unknown is the bound of a message without a helper.
-const Unknown time.Duration = 1<<63 - 1
+const Unknown time.Duration = math.MaxInt64
 
 // Pair is a helper: a message sent when the sender's clock showed Sent and received
 // when the receiver's showed Received.

@@ -35,17 +35,7 @@ func (t Instant) Sub(u Instant) time.Duration { return time.Duration(t - u) }
 func (t Instant) Before(u Instant) bool { return t < u }
 
 // Earlier returns the earlier of two instants.
-func Earlier(t, u Instant) Instant {
-	if t < u {
-		return t
-	}
-	return u
-}
+func Earlier(t, u Instant) Instant { return min(t, u) }
 
 // Later returns the later of two instants.
-func Later(t, u Instant) Instant {
-	if t > u {
-		return t
-	}
-	return u
-}
+func Later(t, u Instant) Instant { return max(t, u) }

@@ -106,20 +106,21 @@ func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads the text of [Set.MarshalText].
 func (s *Set) UnmarshalText(text []byte) error {
-	inner, ok := strings.CutPrefix(string(text), "{")
-	if inner, ok2 := strings.CutSuffix(inner, "}"); ok && ok2 {
-		var read Set
-		for f := range strings.FieldsSeq(inner) {
-			id, err := ParseNodeID(f)
-			if err != nil {
-				return fmt.Errorf("set %q: %w", text, err)
-			}
-			read.Add(id)
-		}
-		*s = read
-		return nil
+	inner, opened := strings.CutPrefix(string(text), "{")
+	inner, closed := strings.CutSuffix(inner, "}")
+	if !opened || !closed {
+		return fmt.Errorf("set %q is not {ID ID …}", text)
 	}
-	return fmt.Errorf("set %q is not {ID ID …}", text)
+	var read Set
+	for f := range strings.FieldsSeq(inner) {
+		id, err := ParseNodeID(f)
+		if err != nil {
+			return fmt.Errorf("set %q: %w", text, err)
+		}
+		read.Add(id)
+	}
+	*s = read
+	return nil
 }
 
 // String returns the time since the clock's origin, as in "1h2m3.000000004s", or
