@@ -30,6 +30,17 @@ func (w *World) drop(slot int32) {
 	w.free = append(w.free, slot)
 }
 
+// addressing is a network in which addresses matter. Only tests have one.
+type addressing interface {
+	// send sends the packet of an effect to the address of its destination.
+	send(n *Node, e *stack.Effect, slot int32)
+	// admits reports whether a packet that has arrived at a process counts.
+	admits(n *Node, f *flight) bool
+	// follow updates the address of a packet's sender by the verdict on the packet, which was
+	// handled last.
+	follow(n *Node, now timed.Instant, f *flight)
+}
+
 // electing are the frames of elections.
 const electing = wire.FrameRequest | wire.FrameReply | wire.FrameRelease
 

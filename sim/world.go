@@ -52,14 +52,14 @@ type World struct {
 	reached map[string]uint64 // see [World.Sometimes]
 
 	app       app
-	payload   []byte // an application message for the packet to cargoTo
+	payload   []byte // an application's message for the packet to payloadTo
 	payloadTo timed.NodeID
 	record    *Recording
 	changes   uint64          // see Changes
 	cast      *broadcastState // nil without a broadcast
 	servers   *timeServers    // nil without time servers
 	global    *globalState    // nil without a quorum system
-	addresses *addresses      // nil unless addresses matter
+	addresses addressing      // nil unless addresses matter
 	admin     *administrator  // nil where it is not replaced
 	meter     *roundsMeter
 	restless  *restless // nil where leaders keep their leads

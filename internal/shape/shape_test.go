@@ -35,7 +35,7 @@ var below = map[string][]string{
 	"internal/replica":      {"timed", "membership", "clocksync", "broadcast", "leader/quorum", "internal/enum", "internal/fields"},
 	"internal/wire":         {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "leader/edict", "leader/epoch"},
 	"internal/stack":        {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/wire", "leader/quorum", "leader/edict", "leader/epoch", "internal/enum"},
-	"sim":                   {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/random", "sim/fault", "sim/situation", "sim/internal/check", "sim/internal/clique", "sim/internal/hardware", "sim/internal/jsonform", "internal/wire", "internal/stack", "internal/admit", "internal/life", "leader/quorum", "leader/edict", "leader/epoch"},
+	"sim":                   {"timed", "datagram", "leader", "membership", "clocksync", "broadcast", "internal/random", "sim/fault", "sim/situation", "sim/internal/check", "sim/internal/clique", "sim/internal/hardware", "sim/internal/jsonform", "internal/wire", "internal/stack", "internal/life", "leader/quorum", "leader/edict", "leader/epoch"},
 	"sim/diagram":           {"sim", "membership", "timed", "internal/svg"},
 	"internal/random":       {},
 	"sim/situation":         {},
