@@ -122,9 +122,6 @@ func (o *Output) status(w *World) {
 // statusOf returns the status in JSON.
 func statusOf(m *Model) statusLine {
 	line := statusLine{Kind: "status", Seconds: m.Elapsed.Seconds(), Checks: m.Rounds, Violations: m.Violations}
-	if line.Violations == nil {
-		line.Violations = []string{}
-	}
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
 		s := statusNode{ID: int(n.ID), State: n.State.String(), Leader: int(n.Leader.Leader), Leads: n.Leader.Leads,

@@ -26,10 +26,10 @@ var scenes = []scene{
 
 // leaderKey returns the key that selects a leader.
 func leaderKey(m *Model) string {
-	for _, p := range m.Partitions {
-		return p.Leader.String()
+	if len(m.Partitions) == 0 {
+		return "1"
 	}
-	return "1"
+	return m.Partitions[0].Leader.String()
 }
 
 // Record starts the nodes, plays the scenes when the nodes have found each other, and

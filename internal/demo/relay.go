@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"net/netip"
@@ -149,7 +150,7 @@ func (e *end) carry() {
 		}
 		e.waiting.Add(1)
 		select {
-		case e.held <- heldPacket{time.Now().Add(delay), append([]byte(nil), buf[:n]...)}:
+		case e.held <- heldPacket{time.Now().Add(delay), bytes.Clone(buf[:n])}:
 		default:
 			e.waiting.Add(^uint64(0))
 			e.dropped.Add(1)

@@ -144,19 +144,16 @@ func (o *Output) step(w *World, number int, s *step, from int, got string, ok bo
 	line := stepLine{Kind: "step", Step: number, Title: s.title, Expected: s.expect, Got: got, OK: ok,
 		TookMs: ms(took), BoundMs: ms(s.bound), Within: ok && took <= s.bound, Events: []eventLine{}}
 	var events strings.Builder
-	shown, more := 0, 0
 	for _, e := range condense(list) {
 		if !telling(e.Kind) {
 			continue
 		}
 		line.Events = append(line.Events, eventLine{e.Kind, e.At.Seconds(), ints(e.Nodes), e.Text})
-		if shown++; shown > maxEvents {
-			more++
-			continue
+		if len(line.Events) <= maxEvents {
+			fmt.Fprintf(&events, "\n       %-9s │ %s", ids(e.Nodes), e.Text)
 		}
-		fmt.Fprintf(&events, "\n       %-9s │ %s", ids(e.Nodes), e.Text)
 	}
-	if more > 0 {
+	if more := len(line.Events) - maxEvents; more > 0 {
 		fmt.Fprintf(&events, "\n       and %d more", more)
 	}
 	verdict := "✓"
@@ -185,9 +182,6 @@ func brief(d time.Duration) time.Duration { return d.Round(100 * time.Microsecon
 func (o *Output) end(w *World, e *endLine) {
 	e.Seconds = time.Since(w.began).Seconds()
 	e.Checks, e.Violations = w.watch.result()
-	if e.Violations == nil {
-		e.Violations = []string{}
-	}
 	verdict := "The story succeeded"
 	if !e.OK {
 		verdict = "The story failed"

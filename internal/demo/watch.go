@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -163,11 +162,12 @@ func clockViolation(a, b, a2 *claim) string {
 	return ""
 }
 
-// result returns the number of rounds checked, and the violations.
+// result returns the number of rounds checked, and the violations, which are never nil: JSON
+// has a list.
 func (c *watch) result() (uint64, []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.rounds, slices.Clone(c.violations)
+	return c.rounds, append([]string{}, c.violations...)
 }
 
 // staleFor returns for how long a node's view has not been up to date.

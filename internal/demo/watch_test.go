@@ -42,6 +42,8 @@ func TestWatchFindsViolations(t *testing.T) {
 	} {
 		require.Equal(t, c.broken, len(violations(c.first, c.second)) > 0, name)
 	}
+	_, broken := new(watch).result()
+	require.Equal(t, []string{}, broken, "not null in JSON")
 }
 
 func TestWatchComparesClocks(t *testing.T) {

@@ -42,9 +42,6 @@ func (s *Web) look(w http.ResponseWriter, _ *http.Request) {
 	m := s.world.Look()
 	out := WebWorld{Preset: m.Preset, ElapsedNS: int64(m.Elapsed), Checks: m.Rounds, Violations: m.Violations,
 		SlowNS: int64(s.world.slowness(true)), Links: []WebLink{}}
-	if out.Violations == nil {
-		out.Violations = []string{}
-	}
 	places := s.world.places()
 	for i := range m.Nodes {
 		n := &m.Nodes[i]

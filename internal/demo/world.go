@@ -61,22 +61,15 @@ type Options struct {
 	Talk   bool   // the nodes broadcast messages all the time
 }
 
-// TimingOf returns the timing of a preset.
-func TimingOf(preset string) (failaware.Timing, error) {
-	t, err := timed.Preset(preset)
-	if err != nil {
-		return t, fmt.Errorf("--preset: %w", err)
-	}
-	return t, nil
-}
-
 // Check returns an error if the options are invalid.
 func (o Options) Check() error {
 	if o.Nodes < 2 || o.Nodes > MaxNodes {
 		return fmt.Errorf("--nodes: %d is outside 2 to %d", o.Nodes, MaxNodes)
 	}
-	_, err := TimingOf(o.Preset)
-	return err
+	if _, err := timed.Preset(o.Preset); err != nil {
+		return fmt.Errorf("--preset: %w", err)
+	}
+	return nil
 }
 
 // NewWorld opens the relay. The nodes do not run yet.
@@ -84,7 +77,7 @@ func NewWorld(o Options) (*World, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	timing, _ := TimingOf(o.Preset)
+	timing, _ := timed.Preset(o.Preset)
 	bounds, err := timing.Validate()
 	if err != nil {
 		return nil, err
