@@ -1,6 +1,7 @@
 package exhaust
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,11 +94,7 @@ func (c *calm) ended(t *turns) []*message {
 	return t.sent
 }
 
-func (c *calm) fail(f *failure) {
-	if c.failed == nil {
-		c.failed = f
-	}
-}
+func (c *calm) fail(f *failure) { c.failed = cmp.Or(c.failed, f) }
 
 // state returns where the world is, as a state to explore from.
 func (c *calm) state() *state {

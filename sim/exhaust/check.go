@@ -1,6 +1,7 @@
 package exhaust
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -25,24 +26,9 @@ func fail(check string, node timed.NodeID, format string, args ...any) *failure 
 
 // together checks the claims of two nodes at the same true time t.
 func (w *world) together(p, q *claims, t int64) *failure {
-	if f := bothLead(p, q, t); f != nil {
-		return f
-	}
-	if f := bothUpToDate(p, q, t); f != nil {
-		return f
-	}
-	for _, c := range [...][2]*claims{{p, q}, {q, p}} {
-		if f := voteOutlasts(c[0], c[1], t); f != nil {
-			return f
-		}
-		if f := memberBacks(c[0], c[1], t); f != nil {
-			return f
-		}
-		if f := w.aliveHears(c[0], c[1], t); f != nil {
-			return f
-		}
-	}
-	return nil
+	return cmp.Or(bothLead(p, q, t), bothUpToDate(p, q, t),
+		voteOutlasts(p, q, t), memberBacks(p, q, t), w.aliveHears(p, q, t),
+		voteOutlasts(q, p, t), memberBacks(q, p, t), w.aliveHears(q, p, t))
 }
 
 // alone checks the claims of one node against each other.
@@ -50,10 +36,7 @@ func alone(p *claims, t int64) *failure {
 	if t < p.leadUntil && !p.support.Has(p.self.Node) {
 		return fail("LS", p.self.Node, "leads without its own support")
 	}
-	if f := voteOutlasts(p, p, t); f != nil {
-		return f
-	}
-	return memberBacks(p, p, t)
+	return cmp.Or(voteOutlasts(p, p, t), memberBacks(p, p, t))
 }
 
 // bothLead: the support sets of two leaders do not meet (SO).

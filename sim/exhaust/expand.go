@@ -1,6 +1,7 @@
 package exhaust
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/failaware/failaware/timed"
@@ -13,6 +14,7 @@ type expansion struct {
 	from *state
 	ids  []timed.NodeID // the nodes that act
 	outs [][]outcome    // of each of them
+	idle []*claims      // of the other nodes
 	bad  *failure
 	at   []int // the outcomes that fail
 }
@@ -25,16 +27,14 @@ func (w *world) expand(s *state) *expansion {
 	x := &expansion{w: w, from: s}
 	for i := range s.nodes {
 		n, id := &s.nodes[i], timed.NodeID(i+1)
-		if n.asleep > s.tick {
-			continue
-		}
 		var arrivals []flight
 		for _, f := range s.air {
 			if f.packet.Header.Destination == id && f.arrives <= s.tick {
 				arrivals = append(arrivals, f)
 			}
 		}
-		if len(arrivals) == 0 && n.due > s.tick {
+		if n.asleep > s.tick || len(arrivals) == 0 && n.due > s.tick {
+			x.idle = append(x.idle, n.claims)
 			continue
 		}
 		outs, bad := w.outcomes(s, id, arrivals)
@@ -57,32 +57,38 @@ func (x *expansion) blame(f *failure, i, a, j, b int) {
 
 // check holds the claims of the nodes against each other.
 func (x *expansion) check() {
-	at := x.from.tick * x.w.grain
-	for i, id := range x.ids {
+	for i := range x.outs {
 		for a := range x.outs[i] {
 			for k := range x.outs[i][a].claims {
-				mine := &x.outs[i][a].claims[k]
-				for n := range x.from.nodes {
-					if other := timed.NodeID(n + 1); other != id && !slices.Contains(x.ids, other) {
-						if f := x.w.together(mine, x.from.nodes[n].claims, at); f != nil {
-							x.blame(f, i, a, i, a)
-							return
-						}
-					}
-				}
-				for j := i + 1; j < len(x.ids); j++ {
-					for b := range x.outs[j] {
-						for l := range x.outs[j][b].claims {
-							if f := x.w.together(mine, &x.outs[j][b].claims[l], at); f != nil {
-								x.blame(f, i, a, j, b)
-								return
-							}
-						}
-					}
+				if x.refuted(i, a, &x.outs[i][a].claims[k]) {
+					return
 				}
 			}
 		}
 	}
+}
+
+// refuted reports whether a claim of the i-th node, in its outcome a, contradicts one of a
+// node that is idle or acts later.
+func (x *expansion) refuted(i, a int, mine *claims) bool {
+	at := x.from.tick * x.w.grain
+	for _, other := range x.idle {
+		if f := x.w.together(mine, other, at); f != nil {
+			x.blame(f, i, a, i, a)
+			return true
+		}
+	}
+	for j := i + 1; j < len(x.outs); j++ {
+		for b := range x.outs[j] {
+			for k := range x.outs[j][b].claims {
+				if f := x.w.together(mine, &x.outs[j][b].claims[k], at); f != nil {
+					x.blame(f, i, a, j, b)
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // Choice is the choice at one tick: an outcome for each node that acts, and a fate for
@@ -94,30 +100,30 @@ type Choice struct {
 
 const fateLetters = "ilxv"
 
-// each calls f with every choice that ends differently, and the state after it.
-// The choice is valid until f returns.
-func (x *expansion) each(f func(c *Choice, next *state)) {
-	c := Choice{Outcomes: make([]int, len(x.ids))}
-	for {
-		if !x.twins(&c) {
-			x.fates(&c, f)
+// choices yields every choice that ends differently, and the state after it. The outcomes
+// are valid until the next choice.
+func (x *expansion) choices() iter.Seq2[Choice, *state] {
+	return func(yield func(Choice, *state) bool) {
+		lengths := make([]int, len(x.ids))
+		for i := range lengths {
+			lengths[i] = len(x.outs[i])
 		}
-		i := 0
-		for ; i < len(c.Outcomes); i++ {
-			if c.Outcomes[i]++; c.Outcomes[i] < len(x.outs[i]) {
-				break
+		for outcomes := range combinations(lengths) {
+			if x.twins(outcomes) {
+				continue
 			}
-			c.Outcomes[i] = 0
-		}
-		if i == len(c.Outcomes) {
-			return
+			for fates, next := range x.fates(outcomes) {
+				if !yield(Choice{outcomes, fates}, next) {
+					return
+				}
+			}
 		}
 	}
 }
 
-// twins reports whether another choice ends alike.
-func (x *expansion) twins(c *Choice) bool {
-	for i, o := range c.Outcomes {
+// twins reports whether other outcomes end alike.
+func (x *expansion) twins(outcomes []int) bool {
+	for i, o := range outcomes {
 		if x.outs[i][o].twin {
 			return true
 		}
@@ -125,50 +131,57 @@ func (x *expansion) twins(c *Choice) bool {
 	return false
 }
 
-// fates calls f with every fate of the messages sent.
-func (x *expansion) fates(c *Choice, f func(c *Choice, next *state)) {
-	base, sent := x.apply(c)
-	if base == nil {
-		return // more crashes, stalls or resignations than are left
-	}
-	chosen := min(len(sent), x.w.opt.Depth-base.depth)
-	base.depth += chosen
-	kinds := byte(3)
-	if x.w.opt.VeryLate {
-		kinds = 4
-	}
-	fate := make([]byte, chosen)
-	for {
-		if next := x.send(base, sent, fate); next != nil {
-			letters := make([]byte, chosen)
-			for i, k := range fate {
-				letters[i] = fateLetters[k]
-			}
-			c.Fates = string(letters)
-			f(c, next)
+// fates yields the letters of every fate of the messages that the outcomes send, and the
+// state after it.
+func (x *expansion) fates(outcomes []int) iter.Seq2[string, *state] {
+	return func(yield func(string, *state) bool) {
+		base, sent := x.apply(outcomes)
+		if base == nil {
+			return // more crashes, stalls or resignations than are left
 		}
-		i := 0
-		for ; i < chosen; i++ {
-			if fate[i]++; fate[i] < kinds {
-				break
-			}
-			fate[i] = 0
+		n := min(len(sent), x.w.opt.Depth-base.depth)
+		base.depth += n
+		kinds := veryLate
+		if x.w.opt.VeryLate {
+			kinds = fates
 		}
-		if i == chosen {
-			return
+		for chosen := range combinations(slices.Repeat([]fate{kinds}, n)) {
+			if next := x.send(base, sent, chosen); next != nil && !yield(lettersOf(chosen), next) {
+				return
+			}
+		}
+	}
+}
+
+// combinations yields every list of numbers below the given ones, the first one running
+// fastest. A list is valid until the next one.
+func combinations[T int | fate](below []T) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		list := make([]T, len(below))
+		for yield(list) {
+			i := 0
+			for ; i < len(list); i++ {
+				if list[i]++; list[i] < below[i] {
+					break
+				}
+				list[i] = 0
+			}
+			if i == len(list) {
+				return
+			}
 		}
 	}
 }
 
 // apply returns the state after the outcomes, and apart from it the messages sent.
-func (x *expansion) apply(c *Choice) (*state, []*message) {
+func (x *expansion) apply(outcomes []int) (*state, []*message) {
 	next := *x.from
 	next.nodes = slices.Clone(x.from.nodes)
 	next.lines = slices.Clone(x.from.lines)
 	var took timed.Set
 	var sent []*message
 	for i, id := range x.ids {
-		o := &x.outs[i][c.Outcomes[i]]
+		o := &x.outs[i][outcomes[i]]
 		switch o.kind {
 		case crashes:
 			next.crashes++
@@ -200,13 +213,13 @@ func (x *expansion) apply(c *Choice) (*state, []*message) {
 
 // send returns the state after the messages were sent with the given fates, or
 // nil if more of them fail than may. Those beyond the depth are in time.
-func (x *expansion) send(base *state, sent []*message, chosen []byte) *state {
+func (x *expansion) send(base *state, sent []*message, chosen []fate) *state {
 	next := *base
 	next.air = append(make([]flight, 0, len(base.air)+len(sent)), base.air...)
 	for i, m := range sent {
 		k := inTime
 		if i < len(chosen) {
-			k = fate(chosen[i])
+			k = chosen[i]
 		}
 		if k != inTime && x.w.opt.Faults > 0 {
 			if next.faults++; int(next.faults) > x.w.opt.Faults {

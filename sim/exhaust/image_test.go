@@ -22,16 +22,16 @@ func met(opt Options, states int, same func(a, b *state)) {
 		queue = append(queue, s)
 	}
 	for i := 0; i < len(queue) && i < states; i++ {
-		queue[i].world.expand(queue[i]).each(func(_ *Choice, next *state) {
+		for _, next := range queue[i].world.expand(queue[i]).choices() {
 			var d digest
 			d, buf = next.digest(buf)
 			if was := first[d]; was != nil {
 				same(was, next)
-				return
+				continue
 			}
 			first[d] = next
 			queue = append(queue, next)
-		})
+		}
 	}
 }
 
@@ -43,10 +43,10 @@ func successors(s *state) (out []digest) {
 	if x.bad != nil {
 		return []digest{digestOf([]byte(x.bad.check))}
 	}
-	x.each(func(_ *Choice, next *state) {
+	for _, next := range x.choices() {
 		d, _ := next.digest(nil)
 		out = append(out, d)
-	})
+	}
 	return out
 }
 

@@ -60,16 +60,16 @@ func (tw *twins) walk(ticks int) {
 	for range ticks {
 		x := tw.w.expand(tw.s)
 		require.Nil(tw.t, x.bad)
-		c := Choice{Outcomes: make([]int, len(x.ids))}
+		outcomes := make([]int, len(x.ids))
 		for i, id := range x.ids {
-			c.Outcomes[i] = tw.choose(x.outs[i])
-			tw.follow(id, &x.outs[i][c.Outcomes[i]])
+			outcomes[i] = tw.choose(x.outs[i])
+			tw.follow(id, &x.outs[i][outcomes[i]])
 		}
-		base, sent := x.apply(&c)
+		base, sent := x.apply(outcomes)
 		require.NotNil(tw.t, base)
-		fates := make([]byte, len(sent))
+		fates := make([]fate, len(sent))
 		for i := range fates {
-			fates[i] = byte(max(tw.rand.IntN(12)-8, 0)) // one in four is not in time
+			fates[i] = fate(max(tw.rand.IntN(12)-8, 0)) // one in four is not in time
 		}
 		tw.s = x.send(base, sent, fates)
 	}

@@ -2,6 +2,7 @@ package exhaust
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/leader"
@@ -159,12 +160,10 @@ func (o Options) Validate() error {
 
 // ParseStart reads the name of a situation.
 func ParseStart(s string) (Start, error) {
-	for _, known := range Starts {
-		if s == string(known) {
-			return known, nil
-		}
+	if !slices.Contains(Starts, Start(s)) {
+		return "", fmt.Errorf("start %q is none of cold, led, apart, split, challenged", s)
 	}
-	return "", fmt.Errorf("start %q is none of cold, led, apart, split, challenged", s)
+	return Start(s), nil
 }
 
 // ParseRates reads the name of the combinations of clock rates.

@@ -42,15 +42,14 @@ func (s *search) pathTo(index uint32) *Path {
 	p := &Path{Options: s.opt, Root: roots(s.opt)[s.tree[index].root]}
 	st, _ := newWorld(s.opt, p.Root).start()
 	for _, number := range numbers {
-		i := uint32(0)
-		var after *state
-		st.world.expand(st).each(func(c *Choice, next *state) {
-			if i++; i == number+1 {
+		for c, next := range st.world.expand(st).choices() {
+			if number == 0 {
 				p.Choices = append(p.Choices, Choice{slices.Clone(c.Outcomes), c.Fates})
-				after = next
+				st = next
+				break
 			}
-		})
-		st = after
+			number--
+		}
 	}
 	return p
 }
@@ -133,16 +132,12 @@ func (x *expansion) fits(c *Choice) error {
 
 // take returns the state after one choice, or nil.
 func (x *expansion) take(c *Choice) *state {
-	base, sent := x.apply(c)
+	base, sent := x.apply(c.Outcomes)
 	if base == nil || len(c.Fates) > min(len(sent), x.w.opt.Depth-base.depth) {
 		return nil
 	}
-	chosen := make([]byte, len(c.Fates))
-	for i := range chosen {
-		chosen[i] = byte(strings.IndexByte(fateLetters, c.Fates[i]))
-	}
-	base.depth += len(chosen)
-	return x.send(base, sent, chosen)
+	base.depth += len(c.Fates)
+	return x.send(base, sent, fatesOf(c.Fates))
 }
 
 // teller puts a path into words.
@@ -181,10 +176,11 @@ func (t *teller) happens(x *expansion, c *Choice) {
 		}
 		sent = append(sent, o.sent...)
 	}
+	chosen := fatesOf(c.Fates)
 	for i, m := range sent {
 		k := inTime
-		if i < len(c.Fates) {
-			k = fate(strings.IndexByte(fateLetters, c.Fates[i]))
+		if i < len(chosen) {
+			k = chosen[i]
 		}
 		t.numbers[m] = len(t.numbers) + 1
 		t.say(tick, "%s: %v", t.name(m), k)

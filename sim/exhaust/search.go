@@ -168,14 +168,14 @@ func (s *search) explore(st *state) bool {
 		return false
 	}
 	n := uint32(0)
-	x.each(func(_ *Choice, next *state) {
+	for _, next := range x.choices() {
 		r.Transitions++
 		next.index = uint32(len(s.tree))
 		if s.add(next) {
 			s.tree = append(s.tree, branch{st.index, n, s.tree[st.index].root})
 		}
 		n++
-	})
+	}
 	return true
 }
 

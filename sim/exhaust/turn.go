@@ -1,6 +1,7 @@
 package exhaust
 
 import (
+	"cmp"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/stack"
@@ -29,11 +30,7 @@ func (w *world) begin(m *machine, all *state, tick int64) *turns {
 }
 
 // fail keeps the first failure.
-func (t *turns) fail(f *failure) {
-	if t.failed == nil {
-		t.failed = f
-	}
-}
+func (t *turns) fail(f *failure) { t.failed = cmp.Or(t.failed, f) }
 
 // perform takes one event: a message, or nil for the timer.
 func (t *turns) perform(f *message) {

@@ -2,6 +2,9 @@ package exhaust
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
@@ -56,6 +59,24 @@ const (
 
 func (f fate) String() string { return [...]string{"in time", "late", "lost", "very late"}[f] }
 
+// lettersOf returns the letters of fates.
+func lettersOf(chosen []fate) string {
+	letters := make([]byte, len(chosen))
+	for i, f := range chosen {
+		letters[i] = fateLetters[f]
+	}
+	return string(letters)
+}
+
+// fatesOf returns the fates of letters.
+func fatesOf(letters string) []fate {
+	chosen := make([]fate, len(letters))
+	for i := range chosen {
+		chosen[i] = fate(strings.IndexByte(fateLetters, letters[i]))
+	}
+	return chosen
+}
+
 // roots returns where the paths begin.
 func roots(o Options) (out []Root) {
 	fast, slow := extremes(o.Timing)
@@ -72,11 +93,10 @@ func roots(o Options) (out []Root) {
 			rates = append(rates, r)
 		}
 	case Every:
-		for k := range pow(3, o.Nodes) {
+		for list := range combinations(slices.Repeat([]int{3}, o.Nodes)) {
 			r := make([]int64, o.Nodes)
-			for i := range r {
-				r[i] = []int64{fast, 0, slow}[k%3]
-				k /= 3
+			for i, k := range list {
+				r[i] = []int64{fast, 0, slow}[k]
 			}
 			rates = append(rates, r)
 		}
@@ -103,14 +123,6 @@ func gcd(a, b time.Duration) time.Duration {
 		a, b = b, a%b
 	}
 	return a
-}
-
-func pow(base, n int) int {
-	p := 1
-	for range n {
-		p *= base
-	}
-	return p
 }
 
 func newWorld(opt Options, root Root) *world {
@@ -170,7 +182,7 @@ func (w *world) truth(id timed.NodeID, h timed.Instant) int64 {
 	return whole*w.grain + (rest*w.grain+w.step[id]-1)/w.step[id]
 }
 
-const forever = 1<<63 - 1
+const forever = math.MaxInt64
 
 // due returns the first tick at which a clock shows h or more.
 func (w *world) due(id timed.NodeID, h timed.Instant) int64 {
