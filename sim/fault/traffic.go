@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
@@ -241,7 +240,7 @@ func (t *Traffic) MarshalJSON() ([]byte, error) {
 	c := t.Config.WithDefaults()
 	f := trafficForm{c.Window, c.MaxMessages, c.MaxPayload, c.PacketBytes, c.Backlog, c.SlowAfter, quorumMembers(c.Quorum), t.Rate, t.Largest, t.Hush, t.WrongWalls, nil}
 	for _, o := range t.Mix {
-		f.Mix = append(f.Mix, o.Order.String()+" "+o.Atomicity.String())
+		f.Mix = append(f.Mix, optionsText(o))
 	}
 	return jsonform.Marshal(&f)
 }
@@ -266,13 +265,15 @@ func (t *Traffic) UnmarshalJSON(b []byte) error {
 
 var _ json.Unmarshaler = (*Traffic)(nil)
 
+func optionsText(o broadcast.Options) string { return o.Order.String() + " " + o.Atomicity.String() }
+
 // parseOptions reads an order and an atomicity.
 func parseOptions(text string) (broadcast.Options, error) {
 	for _, o := range AllOptions() {
-		if order, atomicity, ok := strings.Cut(text, " "); ok && order == o.Order.String() && atomicity == o.Atomicity.String() {
+		if text == optionsText(o) {
 			return o, nil
 		}
 	}
 	return broadcast.Options{}, fmt.Errorf("fault: mix: %q: must be an order and an atomicity, such as %q", text,
-		broadcast.TotalOrder.String()+" "+broadcast.StrictAtomicity.String())
+		optionsText(broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}))
 }

@@ -3,6 +3,7 @@
 package hardware
 
 import (
+	"math"
 	"math/bits"
 	"time"
 
@@ -21,7 +22,7 @@ type Clock struct {
 
 const (
 	// Forever is later than all true times: when a stopped clock shows a later reading.
-	Forever = 1<<63 - 1
+	Forever = math.MaxInt64
 	// Stopped is the rate of a clock that stands still.
 	Stopped = -billion
 
