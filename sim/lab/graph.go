@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"iter"
 	"math/bits"
+	"slices"
 
 	"github.com/failaware/failaware/sim"
 	"github.com/failaware/failaware/sim/internal/clique"
@@ -29,8 +31,19 @@ func (m mask) next(id timed.NodeID) timed.NodeID {
 	return id + 1 + timed.NodeID(bits.TrailingZeros64(uint64(rest)))
 }
 
+// all yields the members in ascending order.
+func (m mask) all() iter.Seq[timed.NodeID] {
+	return func(yield func(timed.NodeID) bool) {
+		for id := m.next(0); id != 0; id = m.next(id) {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
 func (m mask) set() (s timed.Set) {
-	for id := m.next(0); id != 0; id = m.next(id) {
+	for id := range m.all() {
 		s.Add(id)
 	}
 	return s
@@ -87,7 +100,7 @@ func (g *graph) crisp() bool { return g.connected == g.touching }
 
 // whole reports whether all running processes are connected with each other.
 func (g *graph) whole() bool {
-	for id := g.up.next(0); id != 0; id = g.up.next(id) {
+	for id := range g.up.all() {
 		if g.of(id) != g.up {
 			return false
 		}
@@ -111,13 +124,13 @@ func (g *graph) reach(id timed.NodeID) mask {
 // partitions returns the Δ-partitions: sets of processes connected with each
 // other, and Δ-disconnected from all others.
 func (g *graph) partitions() (out []mask) {
-	for id := g.up.next(0); id != 0; id = g.up.next(id) {
+	for id := range g.up.all() {
 		s := g.of(id)
 		if !s.has(id) || s.next(0) != id {
 			continue
 		}
 		good := true
-		for q := s.next(0); q != 0; q = s.next(q) {
+		for q := range s.all() {
 			good = good && g.of(q) == s && g.near[q-1] == s
 		}
 		if good {
@@ -147,7 +160,7 @@ func (g *graph) cliques() (out []mask) {
 		}
 	}
 	var timely mask
-	for id := g.up.next(0); id != 0; id = g.up.next(id) {
+	for id := range g.up.all() {
 		timely |= g.of(id) & bit(id)
 	}
 	grow(0, timely, 0)
@@ -160,10 +173,7 @@ func (g *graph) cover() int {
 	if g.up.len() > clique.MaxNodes {
 		return 0
 	}
-	var ids []timed.NodeID
-	for id := g.up.next(0); id != 0; id = g.up.next(id) {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(g.up.all())
 	rows := make([]uint32, len(ids))
 	for i, p := range ids {
 		for j, q := range ids {

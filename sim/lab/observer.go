@@ -176,14 +176,14 @@ func (o *observer) beginElection(provoked bool) {
 // look updates the measurements by the new state, and checks the specifications.
 func (o *observer) look() {
 	o.led = 0
-	for id := o.up.next(0); id != 0; id = o.up.next(id) {
+	for id := range o.up.all() {
 		if o.state.led(id) {
 			o.led++
 		}
 	}
 	rivals := o.rivals(o.g)
 	o.any, o.two = rivals != 0, false
-	for p := rivals.next(0); p != 0; p = rivals.next(p) {
+	for p := range rivals.all() {
 		for q := rivals.next(p); q != 0; q = rivals.next(q) {
 			o.two = o.two || o.connectedFor(p, q, o.bound)
 		}

@@ -74,9 +74,7 @@ func (r *Ring) Elect(now timed.Instant, alive timed.Set, out []Effect) []Effect 
 	if r.participant {
 		return out
 	}
-	if r.initiator == 0 || r.Self > r.initiator {
-		r.initiator = r.Self
-	}
+	r.initiator = max(r.initiator, r.Self)
 	r.takePart(now)
 	return r.pass(Message{Kind: RingElection, Candidate: r.Self, Initiator: r.Self}, alive, now, out)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func assertion3(v *observation) (bool, error) {
-	for p := v.normal.next(0); p != 0; p = v.normal.next(p) {
+	for p := range v.normal.all() {
 		for q := v.normal.next(p); q != 0; q = v.normal.next(q) {
 			if v.group[p] == v.group[q] && v.elected[p] != v.elected[q] {
 				return true, fmt.Errorf("processes %d and %d are in group %v, led by %d and %d", p, q, v.group[p], v.elected[p], v.elected[q])
@@ -27,7 +27,7 @@ func assertion4(v *observation) (bool, error) {
 		if l == 0 || !r.has(l) || !v.leaders.has(l) {
 			return true, fmt.Errorf("no process of the clique %v leads it: process %d follows %d", r.set(), r.next(0), l)
 		}
-		for id := r.next(0); id != 0; id = r.next(id) {
+		for id := range r.all() {
 			if !v.normal.has(id) || v.elected[id] != l || v.group[id] != v.group[l] {
 				return true, fmt.Errorf("clique %v: process %d follows %d, and %d follows %d", r.set(), r.next(0), l, id, v.elected[id])
 			}
@@ -53,7 +53,7 @@ func (p *assertion4Prime) look(v *observation) (bool, error) {
 	}
 	p.still, p.final, p.elected, p.group = v.still, true, v.elected, v.group
 	groups := map[Group]bool{}
-	for id := v.up.next(0); id != 0; id = v.up.next(id) {
+	for id := range v.up.all() {
 		l := v.elected[id]
 		switch {
 		case !v.normal.has(id) || l == 0:

@@ -7,7 +7,7 @@ func safety(v *observation) (bool, error) {
 		return false, nil
 	}
 	best := v.ranking.Best(v.up.set())
-	for id := v.up.next(0); id != 0; id = v.up.next(id) {
+	for id := range v.up.all() {
 		if e := v.elected[id]; e != 0 && e != best {
 			return true, fmt.Errorf("process %d takes %d for the leader, not the best, %d", id, e, best)
 		}
@@ -19,7 +19,7 @@ func liveness(v *observation) (bool, error) {
 	if !v.g.whole() {
 		return false, nil
 	}
-	for id := v.up.next(0); id != 0; id = v.up.next(id) {
+	for id := range v.up.all() {
 		if v.elected[id] == 0 {
 			return true, fmt.Errorf("process %d has elected nobody", id)
 		}

@@ -8,13 +8,13 @@ import (
 // supportOnce is SO: support sets never meet, and every vote behind a lead is bound
 // to the leader.
 func supportOnce(v *observation) (bool, error) {
-	for p := v.leaders.next(0); p != 0; p = v.leaders.next(p) {
+	for p := range v.leaders.all() {
 		for q := v.leaders.next(p); q != 0; q = v.leaders.next(q) {
 			if both := v.followers(p) & v.followers(q); both != 0 {
 				return true, fmt.Errorf("%d and %d both lead with the support of %v", p, q, both.set())
 			}
 		}
-		for q := v.support[p].next(0); q != 0; q = v.support[p].next(q) {
+		for q := range v.support[p].all() {
 			// A voter that restarted has forgotten its vote, and votes for no other
 			// process until that vote has ended, as was checked above.
 			forgot := v.elected[q] == 0 && v.now-v.born[q] <= v.longest
@@ -27,7 +27,7 @@ func supportOnce(v *observation) (bool, error) {
 }
 
 func leaderSupports(v *observation) (bool, error) {
-	for p := v.leaders.next(0); p != 0; p = v.leaders.next(p) {
+	for p := range v.leaders.all() {
 		if !v.followers(p).has(p) {
 			return true, fmt.Errorf("%d leads without its own support", p)
 		}
@@ -37,9 +37,9 @@ func leaderSupports(v *observation) (bool, error) {
 
 func boundedInconsistency(v *observation) (bool, error) {
 	tested := false
-	for p := v.leaders.next(0); p != 0; p = v.leaders.next(p) {
+	for p := range v.leaders.all() {
 		near := v.g.of(p) &^ bit(p)
-		for q := near.next(0); q != 0; q = near.next(q) {
+		for q := range near.all() {
 			if !v.connectedFor(p, q, v.bound) {
 				continue
 			}

@@ -54,7 +54,7 @@ func (s *state) take(n *sim.Node, c *Claim, now, vote, lead time.Duration, t *te
 
 // expire ends the claims that have expired by now. It reports whether there was one.
 func (s *state) expire(t *terms, now time.Duration) (changed bool) {
-	for id := s.up.next(0); id != 0; id = s.up.next(id) {
+	for id := range s.up.all() {
 		if s.leaders.has(id) && t.lead[id] <= now {
 			s.leaders &^= bit(id)
 			s.support[id], changed = 0, true
@@ -69,7 +69,7 @@ func (s *state) expire(t *terms, now time.Duration) (changed bool) {
 // ends returns when the next claim ends by itself.
 func (s *state) ends(t *terms) time.Duration {
 	end := sim.Never
-	for id := s.up.next(0); id != 0; id = s.up.next(id) {
+	for id := range s.up.all() {
 		if s.leaders.has(id) {
 			end = min(end, t.lead[id])
 		}
@@ -92,7 +92,7 @@ func (s *state) followers(p timed.NodeID) mask {
 		return s.support[p]
 	}
 	var m mask
-	for id := s.up.next(0); id != 0; id = s.up.next(id) {
+	for id := range s.up.all() {
 		if s.elected[id] == p {
 			m |= bit(id)
 		}
@@ -103,7 +103,7 @@ func (s *state) followers(p timed.NodeID) mask {
 // agreed reports whether every running process is led by one that it can reach,
 // and no two leaders are connected.
 func (s *state) agreed(g *graph) bool {
-	for id := s.up.next(0); id != 0; id = s.up.next(id) {
+	for id := range s.up.all() {
 		if !s.led(id) || !g.reach(id).has(s.elected[id]) {
 			return false
 		}
@@ -116,7 +116,7 @@ func (s *state) rivals(g *graph) (m mask) {
 	if s.leaders&(s.leaders-1) == 0 {
 		return 0
 	}
-	for p := s.leaders.next(0); p != 0; p = s.leaders.next(p) {
+	for p := range s.leaders.all() {
 		m |= s.leaders & g.of(p) &^ bit(p)
 	}
 	return m
