@@ -116,10 +116,12 @@ func backlogOf(c *broadcast.Config, nodes int) (limit [2]int) {
 // its payload.
 const castOverhead = 64
 
+// Started records the beginning of an incarnation.
 func (c *Broadcasts) Started(inc timed.Incarnation, st *stack.Stack) {
 	c.nodes[inc] = &member{inc: inc, st: st, sequence: map[stream]uint64{}, delivered: map[broadcast.ID]bool{}}
 }
 
+// Broadcast records a message that an incarnation broadcasts, and returns the record.
 func (c *Broadcasts) Broadcast(inc timed.Incarnation, id broadcast.ID, payload []byte, opt broadcast.Options,
 	at int64, timeline clocksync.TimelineID) *sentMessage {
 	if c.Sent[id] != nil {

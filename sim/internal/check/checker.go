@@ -116,14 +116,14 @@ func (c *Checker) Add(p *Process) {
 		copy(heard[q*n:], c.heard[q*len(c.Claims):(q+1)*len(c.Claims)])
 	}
 	c.heard = heard
-	c.Claims = append(c.Claims, make([]Claims, n-len(c.Claims))...)
-	c.Clones = append(c.Clones, make([]bool, n-len(c.Clones))...)
-	c.onLine = append(c.onLine, make([]*timeline, n-len(c.onLine))...)
-	c.readers = append(c.readers, make([]reader, n-len(c.readers))...)
-	c.paces = append(c.paces, make([]pace, n-len(c.paces))...)
-	c.clockErrors = append(c.clockErrors, make([]clockError, n-len(c.clockErrors))...)
+	c.Claims = append(c.Claims, Claims{})
+	c.Clones = append(c.Clones, false)
+	c.onLine = append(c.onLine, nil)
+	c.readers = append(c.readers, reader{})
+	c.paces = append(c.paces, pace{})
 	c.paces[n-1].reset(c.Now, c.Nodes)
-	c.seen = append(c.seen, make([]membership.ViewID, n-len(c.seen))...)
+	c.clockErrors = append(c.clockErrors, clockError{})
+	c.seen = append(c.seen, membership.ViewID{})
 }
 
 // pair returns the index of two processes in a table of pairs.

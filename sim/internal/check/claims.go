@@ -80,7 +80,7 @@ func (cl *Claims) setView(c *Checker, v *membership.View) {
 	}
 	cl.leader = timed.Incarnation{Node: v.ID.Leader, Boot: v.ID.Boot}
 	for _, n := range c.processes {
-		if v.Has(timed.Incarnation{Node: n.ID, Boot: n.Boot}) {
+		if v.Has(n.Incarnation()) {
 			cl.members.Add(n.place())
 		}
 	}

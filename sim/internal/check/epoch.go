@@ -25,7 +25,7 @@ type epochs struct {
 	edicts   []edict.Edict
 }
 
-// checkEpochs makes the Checker follow the epochs from the first on.
+// FollowEpochs makes the Checker follow the epochs from the first on.
 func (c *Checker) FollowEpochs() {
 	c.Change = &epochs{Systems: map[uint64]string{1: c.global.system.String()}, proposed: map[uint64]timed.NodeID{}}
 }

@@ -88,7 +88,7 @@ func (c *Checker) checkBound(p *Process, s *leader.Stamp) {
 			continue
 		}
 		lock := &c.Claims[i]
-		if lock.LockedTo != (timed.Incarnation{Node: p.ID, Boot: p.Boot}) || lock.LockUntil < c.Claims[p.Index].globalUntil {
+		if lock.LockedTo != p.Incarnation() || lock.LockUntil < c.Claims[p.Index].globalUntil {
 			c.Fail("Uniqueness", q, "%s, but node %d leads globally with its vote for %v",
 				c.binding(lock), p.ID, time.Duration(c.Claims[p.Index].globalUntil-c.Now))
 		}
@@ -145,7 +145,7 @@ func (c *Checker) checkStamps(n *Process, q *leader.QuorumStamp) {
 	}
 	for _, s := range q.Stamps {
 		last := g.stamped[s.Node]
-		g.stamped[s.Node] = mark{s, timed.Incarnation{Node: n.ID, Boot: n.Boot}, q.Epoch}
+		g.stamped[s.Node] = mark{s, n.Incarnation(), q.Epoch}
 		if last.epoch != q.Epoch && c.Change != nil && c.Change.Forced {
 			continue // a voter that was lost counts from the start
 		}
@@ -193,6 +193,7 @@ func (cl *Claims) updateGlobalUntil(n *Process) {
 	}
 }
 
+// LeadsGlobally reports whether the process with an index leads globally.
 func (c *Checker) LeadsGlobally(i int) bool { return c.Now < c.Claims[i].globalUntil }
 
 // globalAsDue reports whether node i, the leader of a block, leads globally if and only if

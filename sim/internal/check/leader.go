@@ -85,7 +85,7 @@ func (c *Checker) checkLock(q *Process) {
 // release and vote for a third process.
 func (c *Checker) checkMove(q *Process, to timed.Incarnation) {
 	cl := &c.Claims[q.Index]
-	self := timed.Incarnation{Node: q.ID, Boot: q.Boot}
+	self := q.Incarnation()
 	if old := cl.LockedTo; old.Valid() && old != self && to.Valid() && to != old && to != self && to != cl.handed && c.Now < cl.LockUntil {
 		c.Fail("SO", q, "moves its vote from %v to %v %v before it is free", old, to, time.Duration(cl.LockUntil-c.Now))
 	}
@@ -99,7 +99,7 @@ func (c *Checker) checkVote(q, p *Process) {
 		return
 	}
 	lock, lead := &c.Claims[q.Index], &c.Claims[p.Index]
-	if lock.LockedTo != (timed.Incarnation{Node: p.ID, Boot: p.Boot}) || lock.LockUntil < lead.LeadUntil {
+	if lock.LockedTo != p.Incarnation() || lock.LockUntil < lead.LeadUntil {
 		c.Fail("SO", q, "%s, but node %d leads with its vote for %v", c.binding(lock), p.ID, time.Duration(lead.LeadUntil-c.Now))
 	}
 }

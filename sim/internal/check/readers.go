@@ -77,7 +77,7 @@ func (c *Checker) read(p *Process) {
 // readLead checks the answer about the leader, now and at the end of its promise.
 func (c *Checker) readLead(p *Process, s *stack.Snapshot, now timed.Instant) {
 	cl, l := &c.Claims[p.Index], s.Lead(now)
-	self := timed.Incarnation{Node: p.ID, Boot: p.Boot}
+	self := p.Incarnation()
 	leads := c.Leads(p.Index)
 	follows := !leads && cl.LockedTo.Valid() && cl.LockedTo != self && c.Now < cl.LockUntil
 	switch {
@@ -111,6 +111,6 @@ func (c *Checker) NoteHold(p *Process, local, global timed.Instant) {
 	if end := p.Clock.When(local); end > c.Claims[p.Index].LeadUntil {
 		c.Fail("Verify", p, "holds its lead for %v longer than its lease lasts", time.Duration(end-c.Claims[p.Index].LeadUntil))
 	}
-	by := timed.Incarnation{Node: p.ID, Boot: p.Boot}
+	by := p.Incarnation()
 	c.global.relied = append(c.global.relied, reliance{p, p.Clock, by, local, global, p.Stack.Election().Support()})
 }

@@ -53,7 +53,7 @@ func (c *Checker) Answered(n *Process, p *wire.Packet) {
 	if a.local != end {
 		c.Fail("Verify", n, "answers that it leads until %v, when no lease of it ends", end)
 	}
-	key := answerKey{timed.Incarnation{Node: n.ID, Boot: n.Boot}, p.Answer.Asker, p.Answer.Asked}
+	key := answerKey{n.Incarnation(), p.Answer.Asker, p.Answer.Asked}
 	if b := c.global.answers[key]; b != nil { // the question came twice, and the lease may have become shorter
 		if b.local > a.local {
 			a.local, a.support = b.local, b.support
@@ -99,7 +99,7 @@ func (c *Checker) checkReliances(n *Process) {
 	if !c.Leads(n.Index) {
 		return
 	}
-	self := timed.Incarnation{Node: n.ID, Boot: n.Boot}
+	self := n.Incarnation()
 	for i := range g.relied {
 		r := &g.relied[i]
 		if r.by == self {

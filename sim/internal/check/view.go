@@ -19,7 +19,7 @@ func (c *Checker) installed(n *Process, v *membership.View, previous membership.
 		c.Fail("M1", n, "view %v has members %v here and %v elsewhere", v.ID, v.Members, old.Members)
 		return
 	}
-	if !v.Has(timed.Incarnation{Node: n.ID, Boot: n.Boot}) {
+	if !v.Has(n.Incarnation()) {
 		c.Fail("M2", n, "is not a member of its view %v", v.ID)
 		return
 	}
