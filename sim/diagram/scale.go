@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -98,11 +99,8 @@ func separated(digits string) string {
 		sign, digits = "−", digits[1:]
 	}
 	fraction := ""
-	for i := range digits {
-		if digits[i] == '.' {
-			digits, fraction = digits[:i], digits[i:]
-			break
-		}
+	if i := strings.IndexByte(digits, '.'); i >= 0 {
+		digits, fraction = digits[:i], digits[i:]
 	}
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]

@@ -1,6 +1,7 @@
 package diagram
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -8,7 +9,7 @@ import (
 // validate names the first element or option that cannot be drawn.
 func validate(r *Run, o *Options) error {
 	if r == nil {
-		return fmt.Errorf("diagram: no Run")
+		return errors.New("diagram: no Run")
 	}
 	for _, check := range []func(*Run, *Options) error{checkOptions, checkNodes, checkMessages, checkBars, checkMarks} {
 		if err := check(r, o); err != nil {
