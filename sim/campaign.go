@@ -88,6 +88,10 @@ type runner struct {
 }
 
 func (r *runner) run(ctx context.Context) (Tally, *Violation, error) {
+	defer context.AfterFunc(ctx, func() { r.end(true) })()
+	if r.c.Time > 0 {
+		defer time.AfterFunc(r.c.Time, func() { r.end(false) }).Stop()
+	}
 	var wg sync.WaitGroup
 	for range r.c.Jobs {
 		wg.Go(r.work)
@@ -96,22 +100,10 @@ func (r *runner) run(ctx context.Context) (Tally, *Violation, error) {
 	go func() { wg.Wait(); close(done) }()
 	tick := time.NewTicker(r.c.ProgressEvery)
 	defer tick.Stop()
-	var limit <-chan time.Time
-	if r.c.Time > 0 {
-		t := time.NewTimer(r.c.Time)
-		defer t.Stop()
-		limit = t.C
-	}
-	stopped := ctx.Done()
 	for running := true; running; {
 		select {
 		case <-done:
 			running = false
-		case <-limit:
-			r.end(false)
-		case <-stopped:
-			stopped = nil
-			r.end(true)
 		case <-tick.C:
 			if r.c.Progress != nil {
 				r.c.Progress(r.tally())
