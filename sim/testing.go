@@ -39,8 +39,8 @@ func Test(t T, c Campaign) {
 		c.First = 1
 	}
 	dir := filepath.Join("testdata", "sim", fileName(t.Name()))
-	if text, err := replay(dir, &c); err != nil || text != "" {
-		t.Fatalf("%s", failure(text, err))
+	if err := replay(dir, &c); err != nil {
+		t.Fatalf("%v", err)
 		return
 	}
 	if err := checkRepeatable(&c); err != nil {
@@ -64,35 +64,28 @@ const (
 	shrinkTime = 5 * time.Second
 )
 
-func failure(text string, err error) string {
-	if err != nil {
-		return err.Error()
-	}
-	return text
-}
-
-// replay runs the cases in a directory. It describes the first that fails, or returns "".
-func replay(dir string, c *Campaign) (string, error) {
+// replay runs the cases in a directory. Its error describes the first one that fails.
+func replay(dir string, c *Campaign) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, name := range files { // in the order of their names
 		k, err := readCaseFile(name)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		opt := c.optionsOf(k.Seed)
 		k.Options.App, k.Options.Bare, k.Options.Trace = opt.App, opt.Bare, opt.Trace
 		r, err := k.Run()
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		if r.Violation != nil {
-			return fmt.Sprintf("sim: the kept case %s fails: %v\n%s", name, r.Violation, k.text()), nil
+			return fmt.Errorf("sim: the kept case %s fails: %w\n%s", name, r.Violation, k.text())
 		}
 	}
-	return "", nil
+	return nil
 }
 
 func readCaseFile(name string) (Case, error) {
