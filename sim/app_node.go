@@ -23,9 +23,7 @@ func (n *Node) Up() bool { return n.proc.Up }
 func (n *Node) Process() uint64 { return n.processes }
 
 // Incarnation returns the id with the boot id of the present incarnation.
-func (n *Node) Incarnation() timed.Incarnation {
-	return timed.Incarnation{Node: n.proc.ID, Boot: n.proc.Boot}
-}
+func (n *Node) Incarnation() timed.Incarnation { return n.proc.Incarnation() }
 
 // Order returns the quorum system by which this incarnation orders messages, or nil, and the
 // epoch that it rules, with [Broadcast.ByEpochs].

@@ -25,9 +25,7 @@ func (w *World) deliverBare(n *Node, slot int32) {
 	if w.opt.Trace != nil {
 		w.tracePacket(n, f)
 	}
-	if w.record != nil {
-		w.recordMessage(f, n.proc.Index, w.Time(), w.now-f.sent <= int64(w.opt.Timing.FastThreshold))
-	}
+	w.recordMessage(f, n.proc.Index, w.Time(), w.now-f.sent <= int64(w.opt.Timing.FastThreshold))
 	if f.from != nobody {
 		w.noteBareMessage(n, f)
 	}

@@ -24,9 +24,7 @@ func (w *World) beginFault(i int32) {
 	if w.opt.Trace != nil {
 		w.traceFault("begins", f)
 	}
-	if w.record != nil {
-		w.recordFault(f)
-	}
+	w.recordFault(f)
 	if !w.applyFault(i, f) {
 		return
 	}
@@ -114,9 +112,7 @@ func (w *World) endFault(i int32) {
 	if w.opt.Trace != nil {
 		w.traceFault("ends", f)
 	}
-	if w.record != nil {
-		w.recordEnd(f)
-	}
+	w.recordEnd(f)
 	switch f.Kind {
 	case fault.Heal:
 		w.stable = false

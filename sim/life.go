@@ -57,9 +57,7 @@ func (w *World) resume(e event) {
 	w.incarnate(n)
 	w.check.Started(&n.proc)
 	w.app.started(n)
-	if w.record != nil {
-		w.recordClaims(n)
-	}
+	w.recordClaims(n)
 }
 
 // distrust notes that a running process has evidence against its clock, so that a new
@@ -80,9 +78,7 @@ func (w *World) distrust(n *Node, why life.Reason) {
 func (w *World) reincarnate(n *Node) {
 	w.check.Sometimes(situation.Slept)
 	n.proc.Upset = false
-	if n.proc.Clock.Show(w.now) < n.last {
-		n.last = n.proc.Clock.Show(w.now)
-	}
+	n.last = min(n.last, n.proc.Clock.Show(w.now))
 	if w.opt.Bare {
 		previous := n.proc.Boot
 		w.incarnate(n)
@@ -101,9 +97,7 @@ func (w *World) reincarnate(n *Node) {
 	if !w.beginOrWait(n, now) {
 		w.emptySocket(n)
 		w.app.holdBack(n)
-		if w.record != nil {
-			w.recordClaims(n)
-		}
+		w.recordClaims(n)
 		return
 	}
 	w.check.Started(&n.proc)

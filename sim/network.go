@@ -101,9 +101,7 @@ func (w *World) carry(n *Node, slot int32, to int) {
 		ok = w.tamper(&l.rare, slot, to, w.now+delay)
 	}
 	if !ok {
-		if w.record != nil {
-			w.recordLoss(f, to)
-		}
+		w.recordLoss(f, to)
 		w.drop(slot)
 		return
 	}
@@ -129,9 +127,7 @@ func (w *World) deliver(e event) {
 		return
 	}
 	if !n.proc.Up || w.reincarnateIfUpset(n) {
-		if w.record != nil {
-			w.recordLoss(f, e.node())
-		}
+		w.recordLoss(f, e.node())
 		w.drop(e.arg)
 		return
 	}
@@ -167,9 +163,7 @@ func (w *World) receive(n *Node, p waiting, now timed.Instant, last bool) {
 		w.addresses.follow(n, now, f)
 	}
 	w.check.Delivered(&n.proc, w.arrival(f, p.arrived), now)
-	if w.record != nil {
-		w.recordArrival(n, f)
-	}
+	w.recordArrival(n, f)
 	if f.payload != nil {
 		w.noteMessage(n, f)
 	}

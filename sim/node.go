@@ -109,7 +109,7 @@ func (w *World) incarnate(n *Node) {
 	}
 	wall := clocksync.Time(w.now + int64(w.wallAhead()) + w.clocks.Between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
 	cfg := stack.Config{
-		Self:  timed.Incarnation{Node: n.proc.ID, Boot: n.proc.Boot},
+		Self:  n.proc.Incarnation(),
 		Group: 1, Timing: n.timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
 		Collation:    w.opt.Collation,
 		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
@@ -138,8 +138,7 @@ func (w *World) incarnate(n *Node) {
 		w.cast.started(n)
 	}
 	n.proc.Stack.NewPacket = w.newPacket
-	w.schedule(w.now+n.jitter(w), eventWake, n.proc.Index, n.wakeTicket+1)
-	n.wakeTicket++
+	w.scheduleWake(n, w.now+n.jitter(w))
 	n.wakeAt = w.now
 }
 
@@ -186,9 +185,7 @@ func (w *World) crash(n *Node) {
 	w.count.Crashes++
 	w.noteEnd(n)
 	w.app.crashed(n)
-	if w.record != nil {
-		w.recordClaims(n)
-	}
+	w.recordClaims(n)
 }
 
 // noteEnd reports the end of a process to the checks.
@@ -227,9 +224,7 @@ func (w *World) restart(n *Node) {
 	}
 	w.check.Started(&n.proc)
 	w.app.started(n)
-	if w.record != nil {
-		w.recordClaims(n)
-	}
+	w.recordClaims(n)
 }
 
 // replaceClock gives the machine another hardware clock.
@@ -246,8 +241,7 @@ func (w *World) handleBlame(n *Node, why life.Reason) {
 // reincarnateNow schedules a turn of a node now, which ends its incarnation.
 func (w *World) reincarnateNow(n *Node, why life.Reason) {
 	w.distrust(n, why)
-	w.schedule(w.now, eventWake, n.proc.Index, n.wakeTicket+1)
-	n.wakeTicket++
+	w.scheduleWake(n, w.now)
 	n.wakeAt = w.now
 }
 

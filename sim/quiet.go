@@ -33,15 +33,7 @@ func (n *Node) withQuiet(batch []waiting) []waiting {
 // readQuiet lets a node that was woken at now handle its quiet packets. It reports whether
 // the node's incarnation still runs.
 func (w *World) readQuiet(n *Node, now timed.Instant) bool {
-	batch, boot := n.quiet, n.proc.Boot
+	batch := n.quiet
 	n.quiet = batch[:0]
-	for i, p := range batch {
-		p.received = timed.Earlier(p.received, now)
-		w.receive(n, p, now, false)
-		if !n.proc.Up || n.proc.Upset || n.proc.Boot != boot {
-			w.discard(n, batch[i+1:])
-			return false
-		}
-	}
-	return true
+	return w.receiveAll(n, batch, now, false)
 }

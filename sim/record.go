@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/failaware/failaware/internal/stack"
@@ -28,7 +29,7 @@ type Recording struct {
 }
 
 // Never is later than every run.
-const Never = time.Duration(1<<63 - 1)
+const Never = time.Duration(math.MaxInt64)
 
 // MaxRecorded is the largest number each of messages, bars and marks in a recording.
 const MaxRecorded = 1 << 20
@@ -122,15 +123,17 @@ func (r *Recording) full() bool {
 }
 
 func (w *World) recordArrival(n *Node, f *flight) {
-	_, d := n.proc.Stack.LastPacket()
-	w.recordMessage(f, n.proc.Index, w.Time(), d.Fast)
+	if w.record != nil {
+		_, d := n.proc.Stack.LastPacket()
+		w.recordMessage(f, n.proc.Index, w.Time(), d.Fast)
+	}
 }
 
 // recordLoss records a packet that the process with an index never receives.
 func (w *World) recordLoss(f *flight, to int) { w.recordMessage(f, to, Never, false) }
 
 func (w *World) recordMessage(f *flight, to int, arrived time.Duration, fast bool) {
-	if f.from == nobody || w.record.full() {
+	if w.record == nil || f.from == nobody || w.record.full() {
 		return
 	}
 	says := w.describe(f)
@@ -140,10 +143,15 @@ func (w *World) recordMessage(f *flight, to int, arrived time.Duration, fast boo
 }
 
 func (w *World) recordFault(f *fault.Fault) {
-	w.record.mark(RecordedMark{Node: f.Node, At: w.Time(), Fault: true, Label: f.Label()})
+	if w.record != nil {
+		w.record.mark(RecordedMark{Node: f.Node, At: w.Time(), Fault: true, Label: f.Label()})
+	}
 }
 
 func (w *World) recordEvent(n *Node, e *stack.Event) {
+	if w.record == nil {
+		return
+	}
 	switch e.Kind {
 	case stack.EventRestart, stack.EventInconsistent, stack.EventDuplicateID, stack.EventClockFault:
 		w.record.mark(RecordedMark{Node: n.proc.ID, At: w.Time(), Label: e.String()})
@@ -166,7 +174,7 @@ func (w *World) recordStall(n *Node, why fault.Kind) {
 
 // recordEnd records the end of a network fault. The bars show the ends of other faults.
 func (w *World) recordEnd(f *fault.Fault) {
-	if f.Kind.OfNetwork() {
+	if w.record != nil && f.Kind.OfNetwork() {
 		w.record.mark(RecordedMark{Node: f.Node, At: w.Time(), Fault: true, Label: string(f.Kind) + " ends"})
 	}
 }
@@ -174,7 +182,7 @@ func (w *World) recordEnd(f *fault.Fault) {
 // recordClaims brings the bars of a node up to date.
 func (w *World) recordClaims(n *Node) {
 	r := w.record
-	if n.proc.Index >= w.opt.Nodes {
+	if r == nil || n.proc.Index >= w.opt.Nodes {
 		return // a rival has no lane of its own
 	}
 	cl := &w.check.Claims[n.proc.Index]

@@ -55,16 +55,23 @@ func (w *World) readSocket(n *Node) {
 	if len(batch) > 1 {
 		w.check.Sometimes(situation.SocketBatch)
 	}
-	now, boot := n.tick(w.now), n.proc.Boot
-	batch = n.withQuiet(batch)
+	now := n.tick(w.now)
+	w.receiveAll(n, n.withQuiet(batch), now, true)
+}
+
+// receiveAll lets a node handle packets at now. ends says that the last one ends the batch.
+// It reports whether the node's incarnation still runs.
+func (w *World) receiveAll(n *Node, batch []waiting, now timed.Instant, ends bool) bool {
+	boot := n.proc.Boot
 	for i, p := range batch {
 		p.received = timed.Earlier(p.received, now)
-		w.receive(n, p, now, i == len(batch)-1)
+		w.receive(n, p, now, ends && i == len(batch)-1)
 		if !n.proc.Up || n.proc.Upset || n.proc.Boot != boot {
 			w.discard(n, batch[i+1:])
-			return
+			return false
 		}
 	}
+	return true
 }
 
 // readWaiting lets a process handle a batch of the waiting packets and the quiet ones, as
@@ -86,9 +93,7 @@ func (w *World) emptySocket(n *Node) {
 
 func (w *World) discard(n *Node, packets []waiting) {
 	for _, p := range packets {
-		if w.record != nil {
-			w.recordLoss(w.slots[p.slot], n.proc.Index)
-		}
+		w.recordLoss(w.slots[p.slot], n.proc.Index)
 		w.drop(p.slot)
 	}
 }

@@ -91,6 +91,12 @@ func (w *World) arm(n *Node, earliest int64) {
 		return
 	}
 	n.wakeAt = at
+	w.scheduleWake(n, at)
+}
+
+// scheduleWake schedules a look of the node at its timers, in place of the one scheduled
+// before.
+func (w *World) scheduleWake(n *Node, at int64) {
 	n.wakeTicket++
 	w.schedule(at, eventWake, n.proc.Index, n.wakeTicket)
 }
@@ -113,9 +119,7 @@ func (w *World) finishTurn(n *Node, now timed.Instant, out []stack.Effect) {
 	default:
 		w.handleBlame(n, why)
 	}
-	if w.record != nil {
-		w.recordClaims(n)
-	}
+	w.recordClaims(n)
 	if w.restless != nil && n.proc.Up && !n.proc.Upset && w.maybeRetire(n, now) {
 		return
 	}
@@ -213,8 +217,6 @@ func (w *World) notify(n *Node, e *stack.Event) (why life.Reason) {
 	if w.app.Start != nil {
 		w.app.noteEvent(n, e)
 	}
-	if w.record != nil {
-		w.recordEvent(n, e)
-	}
+	w.recordEvent(n, e)
 	return why
 }
