@@ -102,12 +102,12 @@ func Attack(ctx context.Context, opt AttackOptions) (*AttackResult, error) {
 }
 
 func (r *AttackResult) add(k *AttackKind) {
-	t, before := &r.Total, float64(r.Total.Dropped)
+	t := &r.Total
 	r.Kinds = append(r.Kinds, *k)
 	t.Sent, t.Dropped, t.Replies, t.Changes = t.Sent+k.Sent, t.Dropped+k.Dropped, t.Replies+k.Replies, t.Changes+k.Changes
 	if t.Dropped > 0 {
 		share := float64(k.Dropped) / float64(t.Dropped)
-		t.User, t.Kernel = (t.User*before/float64(t.Dropped))+k.User*share, (t.Kernel*before/float64(t.Dropped))+k.Kernel*share
+		t.User, t.Kernel = t.User+(k.User-t.User)*share, t.Kernel+(k.Kernel-t.Kernel)*share
 	}
 }
 

@@ -146,7 +146,7 @@ func (g *group) rejoin(ctx context.Context, watch time.Duration, r *ClockResult,
 }
 
 // take checks the samples of a follower that joined at since.
-func (r *ClockResult) take(samples []sample, known *truth, since timed.Instant, t *clockTimes) {
+func (r *ClockResult) take(samples []sample, known truth, since timed.Instant, t *clockTimes) {
 	reached := false
 	for i := range samples {
 		s := &samples[i]

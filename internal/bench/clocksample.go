@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"time"
@@ -101,18 +102,12 @@ func (c *nodeChild) singles(calls int) (now, hardware Summary) {
 	return now, Summarize(took)
 }
 
-// truth derives group time from the leader's own samples.
-type truth struct{ samples []sample }
+// truth is group time, as the leader's own samples have it.
+type truth []sample
 
 // newTruth keeps the samples that were taken while the node led.
-func newTruth(all []sample) *truth {
-	t := &truth{}
-	for _, s := range all {
-		if s.Leads {
-			t.samples = append(t.samples, s)
-		}
-	}
-	return t
+func newTruth(all []sample) truth {
+	return slices.DeleteFunc(all, func(s sample) bool { return !s.Leads })
 }
 
 // slope returns the least and the most that a clock whose rate error is at most the
@@ -124,17 +119,17 @@ func slope(d time.Duration) (least, most time.Duration) {
 
 // bounds returns an interval that surely contained group time while f was read: between
 // the leader's samples around it, and no farther from them than its clock can run.
-func (t *truth) bounds(f *sample) (low, high clocksync.Time, ok bool) {
-	j, _ := slices.BinarySearchFunc(t.samples, f.After, func(s sample, at timed.Instant) int { return int(s.Before.Sub(at)) })
-	if j == 0 || j == len(t.samples) {
+func (t truth) bounds(f *sample) (low, high clocksync.Time, ok bool) {
+	j, _ := slices.BinarySearchFunc(t, f.After, func(s sample, at timed.Instant) int { return cmp.Compare(s.Before, at) })
+	if j == 0 || j == len(t) {
 		return 0, 0, false
 	}
-	l, r := &t.samples[j-1], &t.samples[j]
+	l, r := &t[j-1], &t[j]
 	for l.After > f.Before {
 		if j--; j == 0 {
 			return 0, 0, false
 		}
-		l = &t.samples[j-1]
+		l = &t[j-1]
 	}
 	if l.Timeline != f.Timeline || r.Timeline != f.Timeline {
 		return 0, 0, false

@@ -63,7 +63,7 @@ type CollationCost struct {
 // Collation measures elections of simulated groups, with all replies sent to the
 // leader and with replies collated along a tree.
 func Collation(ctx context.Context, opt CollationOptions) (*CollationResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, opt.Limit)
+	ctx, cancel := opt.bounded(ctx)
 	defer cancel()
 	r := &CollationResult{Head: opt.head(CollationKind), Fanout: opt.Fanout, DelayUS: micros(opt.Delay)}
 	for _, n := range opt.Nodes {

@@ -167,15 +167,12 @@ func (f *floorChild) prepare(cmd *command) error {
 			return err
 		}
 		if p.ID != f.self {
-			f.peers = append(f.peers, &floorPeer{id: p.ID, addr: at})
+			f.peers = append(f.peers, &floorPeer{id: p.ID, addr: at, credit: make([]byte, floorHead)})
 		}
 	}
 	f.data = make([][]byte, floorBatch)
 	for i := range f.data {
 		f.data[i] = make([]byte, cmd.Floor.Packet)
-	}
-	for i := range f.peers {
-		f.peers[i].credit = make([]byte, floorHead)
 	}
 	return nil
 }

@@ -17,12 +17,10 @@ func newKey() string {
 	return k.Text()
 }
 
-func ringOf(key string) (*seal.Ring, error) { return seal.Parse(key) }
-
 // keyFile writes a key file for a node that is about to start, in a directory of its
 // own. remove removes both: a node needs them only while it starts.
 func keyFile(key string) (path string, remove func(), err error) {
-	r, err := ringOf(key)
+	r, err := seal.Parse(key)
 	if err != nil {
 		return "", nil, err
 	}
@@ -46,7 +44,7 @@ func newSealing(key string) (s sealing, err error) {
 	if key == "" {
 		return s, nil
 	}
-	r, err := ringOf(key)
+	r, err := seal.Parse(key)
 	if err != nil {
 		return s, err
 	}

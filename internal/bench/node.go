@@ -3,7 +3,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"runtime"
 	"time"
 
@@ -156,7 +156,7 @@ func (c *nodeChild) do(ctx context.Context, cmd *command) {
 	case doCost:
 		r.Cost = c.cost(cmd.Calls)
 	default:
-		err = fmt.Errorf("no such command")
+		err = errors.New("no such command")
 	}
 	if cmd.Number != 0 {
 		c.reply(r, err)

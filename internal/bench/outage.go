@@ -169,10 +169,8 @@ func (m *outageMeter) measure(ctx context.Context, ids timed.Set, d time.Duratio
 		return 0, 0, err
 	}
 	start := m.clock.Now()
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-		return 0, 0, context.Cause(ctx)
+	if err := sleep(ctx, d); err != nil {
+		return 0, 0, err
 	}
 	after, err := m.histories(ids)
 	if err != nil {

@@ -60,7 +60,7 @@ func (b *bare) rawRoundTrip(peers timed.Set) (took time.Duration, ok bool, err e
 	b.gathered = 0
 	want := peers.Len()
 	start := b.clock.Now()
-	for id := peers.Next(0); id != 0; id = peers.Next(id) {
+	for id := range peers.All() {
 		pkt := b.room()
 		putRaw(pkt, rawQuestion, b.rawRound, b.requestSize, b.replySize)
 		pkt.Addr = b.to[id]

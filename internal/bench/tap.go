@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -82,7 +83,7 @@ func (t *tap) forward(i int) {
 func (t *tap) keep(to int, b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	x := append([]byte(nil), b...)
+	x := bytes.Clone(b)
 	if t.seen[to]++; len(t.kept[to]) < tapKeeps {
 		t.kept[to] = append(t.kept[to], x)
 		return

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -32,7 +33,7 @@ func (g *group) timelineOf(ids timed.Set) *timeline {
 			t.states = append(t.states, timedState{id, s})
 		}
 	}
-	slices.SortStableFunc(t.states, func(a, b timedState) int { return int(a.At.Sub(b.At)) })
+	slices.SortStableFunc(t.states, func(a, b timedState) int { return cmp.Compare(a.At, b.At) })
 	return t
 }
 
@@ -71,13 +72,13 @@ func (t *timeline) total(since, until timed.Instant, cond func(*now) bool) (sum 
 	return sum
 }
 
-// led reports that one node leads all the nodes, by the votes of all.
+// led reports whether one of the nodes leads all of them, by the votes of all.
 func (t *timeline) led(n *now) bool {
 	l := n[t.ids.Min()].Leader
-	if l == timed.NoNode || !t.ids.Has(l) || !n[l].Leads || !t.ids.Subset(n[l].Support) {
+	if !t.ids.Has(l) || !n[l].Leads || !t.ids.Subset(n[l].Support) {
 		return false
 	}
-	for id := t.ids.Next(0); id != 0; id = t.ids.Next(id) {
+	for id := range t.ids.All() {
 		if !n[id].Held || n[id].Leader != l {
 			return false
 		}
@@ -85,10 +86,10 @@ func (t *timeline) led(n *now) bool {
 	return true
 }
 
-// fresh reports that all the nodes hold one fresh view, of just them.
+// fresh reports whether all the nodes hold one fresh view, of just them.
 func (t *timeline) fresh(n *now) bool {
 	v := n[t.ids.Min()].View
-	for id := t.ids.Next(0); id != 0; id = t.ids.Next(id) {
+	for id := range t.ids.All() {
 		if !n[id].Fresh || n[id].View != v || n[id].Members != t.ids {
 			return false
 		}
@@ -96,9 +97,9 @@ func (t *timeline) fresh(n *now) bool {
 	return true
 }
 
-// leaderless reports that no node leads.
+// leaderless reports whether none of the nodes leads.
 func (t *timeline) leaderless(n *now) bool {
-	for id := t.ids.Next(0); id != 0; id = t.ids.Next(id) {
+	for id := range t.ids.All() {
 		if n[id].Leads {
 			return false
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/timed"
@@ -126,7 +127,7 @@ func (r *TransferResult) measure(ctx context.Context, opt *TransferOptions, mib 
 }
 
 func (m *transferMeter) run(ctx context.Context) (err error) {
-	if err := m.until(ctx, func(l *pagesLook) bool { return l.Works }, nil); err != nil {
+	if err := m.until(ctx, func(l *pagesLook) bool { return l.Works }); err != nil {
 		return err
 	}
 	for id := range m.all.Without(m.joiner).All() {
@@ -141,13 +142,16 @@ func (m *transferMeter) run(ctx context.Context) (err error) {
 	if err := m.restart(m.joiner); err != nil {
 		return err
 	}
-	if err := m.until(ctx, func(l *pagesLook) bool { return l.Transferring || l.Works }, nil); err != nil {
+	if err := m.until(ctx, func(l *pagesLook) bool { return l.Transferring || l.Works }); err != nil {
 		return err
 	}
 	began := m.clock.Now()
 	m.opt.progress("%d MiB: the joiner is in the view", m.size.MiB)
 	m.size.During, err = m.rate(func() error {
-		return m.until(ctx, func(l *pagesLook) bool { return l.Restored > 0 && l.Works && l.Behind < 100 }, m.follow)
+		return m.until(ctx, func(l *pagesLook) bool {
+			m.follow(l)
+			return l.Restored > 0 && l.Works && l.Behind < 100
+		})
 	})
 	m.size.Took = m.clock.Now().Sub(began)
 	m.opt.progress("%d MiB: the joiner works after %v", m.size.MiB, m.size.Took)
@@ -209,18 +213,14 @@ func (m *transferMeter) look(note func(*TransferMemory) *float64) (map[timed.Nod
 	return looks, nil
 }
 
-// until looks at the nodes until all that are alive, or with step the joiner, are as wanted.
-func (m *transferMeter) until(ctx context.Context, want func(*pagesLook) bool, step func(*pagesLook)) error {
+// until looks at all nodes until the joiner is as wanted.
+func (m *transferMeter) until(ctx context.Context, want func(*pagesLook) bool) error {
 	for {
 		looks, err := m.look(func(p *TransferMemory) *float64 { return &p.During })
 		if err != nil {
 			return err
 		}
-		joiner := looks[m.joiner]
-		if step != nil {
-			step(joiner)
-		}
-		if want(joiner) {
+		if want(looks[m.joiner]) {
 			return nil
 		}
 		if err := sleep(ctx, 100*time.Millisecond); err != nil {
@@ -272,7 +272,7 @@ func (r *TransferResult) Text(w io.Writer) error {
 		for _, rate := range []float64{s.Before, s.During, s.After} {
 			row = append(row, fmt.Sprintf("%.0f", rate))
 		}
-		rows = append(rows, append(append(append(row, mib(&s.Joiner)...), mib(&s.Sender)...), mib(&s.Others)...))
+		rows = append(rows, slices.Concat(row, mib(&s.Joiner), mib(&s.Sender), mib(&s.Others)))
 	}
 	pace := "one operation after the other"
 	if r.Every > 0 {
