@@ -33,7 +33,7 @@ type lostWorld struct {
 func varyLost(seed uint64, o *sim.Options) {
 	const changes = 4
 	c := choices(seed - 1)
-	o.Timing = [...]timed.Timing{timed.LAN(), timed.Local(), timed.WAN()}[c.next(3)]
+	c.presets(o)
 	c.modes(o)
 	o.Calm, o.Nodes, o.Codec = true, 2+int(seed/5%6), seed%5 == 0
 	switch c.next(6) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
@@ -88,11 +89,8 @@ func (c *check) merges(m *member, e *replica.Effect) {
 		c.inputsOf[m.view.ID] = e.Branches
 		return
 	}
-	same := len(o) == len(e.Branches)
-	for i := 0; same && i < len(o); i++ {
-		same = o[i].Members == e.Branches[i].Members && o[i].State.Digest() == e.Branches[i].State.Digest()
-	}
-	if !same && !c.s.load.untidy {
+	same := func(a, b replica.Branch) bool { return a.Members == b.Members && a.State.Digest() == b.State.Digest() }
+	if !slices.EqualFunc(o, e.Branches, same) && !c.s.load.untidy {
 		c.fail("merge", m, "merges in %v %d branches that are not those of others", m.view.ID, len(e.Branches))
 	}
 }
