@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -131,10 +130,8 @@ sender that moves on with them is missing or comes twice.`,
 	f.IntVar(&opt.Size, "size", 1024, "size of the messages in bytes")
 	f.Var(atomicity, "atomicity", "weak, strong or strict")
 	f.DurationVar(&opt.For, "for", 5*time.Second, "how long each outage lasts")
-	return benchCommand(cmd, &opt, "lan", func(ctx context.Context, opt bench.OutageOptions) (*bench.OutageResult, error) {
-		opt.Atomicity = atomicity.Value
-		return bench.Outage(ctx, opt)
-	})
+	cmd.PreRun = func(*cobra.Command, []string) { opt.Atomicity = atomicity.Value }
+	return benchCommand(cmd, &opt, "lan", bench.Outage)
 }
 
 func benchTransferCommand() *cobra.Command {

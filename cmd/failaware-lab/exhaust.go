@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -223,15 +222,12 @@ func replayPath(cmd *cobra.Command, file string) error {
 
 // readPath reads a path, either alone or as a part of a violation or a report.
 func readPath(stdin io.Reader, file string) (exhaust.Path, error) {
-	var (
-		b   []byte
-		err error
-	)
-	if file == "-" {
-		b, err = io.ReadAll(stdin)
-	} else {
-		b, err = os.ReadFile(file)
+	f, err := openInput(stdin, file)
+	if err != nil {
+		return exhaust.Path{}, err
 	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
 	if err != nil {
 		return exhaust.Path{}, err
 	}

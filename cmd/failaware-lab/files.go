@@ -18,6 +18,14 @@ func checkPicture(flag, path string) error {
 	return nil
 }
 
+// openInput opens a file, or the standard input if path is "-".
+func openInput(stdin io.Reader, path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	return os.Open(path)
+}
+
 // writeFile writes a file, which it creates or replaces.
 func writeFile(path string, render func(io.Writer) error) error {
 	var b bytes.Buffer

@@ -48,15 +48,11 @@ The command writes into a directory and replaces files of the same name.`,
 
 // plotResult draws the figures of one result.
 func plotResult(cmd *cobra.Command, name, dir string) error {
-	in := cmd.InOrStdin()
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		in = f
+	in, err := openInput(cmd.InOrStdin(), name)
+	if err != nil {
+		return err
 	}
+	defer in.Close()
 	result, err := io.ReadAll(io.LimitReader(in, maxResult+1))
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -54,7 +55,7 @@ func (s *simRun) campaign(ctx context.Context) error {
 // progress prints the progress of a campaign, which ends with its seeds or its time.
 func (s *simRun) progress(t *sim.Tally, seeds uint64) {
 	took := time.Since(s.began)
-	left, of := time.Duration(1<<63-1), ""
+	left, of := time.Duration(math.MaxInt64), ""
 	if s.flags.time > 0 {
 		left = max(0, s.flags.time-took)
 	}
@@ -65,7 +66,7 @@ func (s *simRun) progress(t *sim.Tally, seeds uint64) {
 		}
 	}
 	text := "some time"
-	if left < 1<<63-1 {
+	if left < math.MaxInt64 {
 		text = left.Round(time.Second).String()
 	}
 	var faults uint64

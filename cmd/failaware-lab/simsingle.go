@@ -45,15 +45,11 @@ func (s *simRun) asked() (sim.Case, error) {
 	if path == "" {
 		return sim.CaseOf(s.flags.seed, s.optionsOf(s.flags.seed))
 	}
-	in := s.in
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return sim.Case{}, fmt.Errorf("--replay: %w", err)
-		}
-		defer file.Close()
-		in = file
+	in, err := openInput(s.in, path)
+	if err != nil {
+		return sim.Case{}, fmt.Errorf("--replay: %w", err)
 	}
+	defer in.Close()
 	c, err := sim.ReadCase(in)
 	if err != nil {
 		return c, fmt.Errorf("--replay: %s: %w", path, err)
