@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,7 +65,7 @@ func former(ctx context.Context, root string) (string, error) {
 	}
 	tag, err := output(ctx, root, "git", "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*")
 	if err != nil {
-		return "", fmt.Errorf("nothing differs from main, and there is no tag of a version: name the old commit with -old (make bench-compare OLD=…)")
+		return "", errors.New("nothing differs from main, and there is no tag of a version: name the old commit with -old (make bench-compare OLD=…)")
 	}
 	return tag, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -11,7 +12,7 @@ import (
 func hog(args []string) error {
 	var threads int
 	if len(args) != 2 {
-		return fmt.Errorf("hog THREADS DURATION")
+		return errors.New("hog THREADS DURATION")
 	}
 	if _, err := fmt.Sscan(args[0], &threads); err != nil || threads < 1 || threads > 64 {
 		return fmt.Errorf("%q threads: 1 to 64 are possible", args[0])

@@ -41,7 +41,7 @@ type options struct {
 	keep            func(*Result) error
 }
 
-// barely, quickly and wholly are the sizes of a run.
+// quickly, barely and wholly return the sizes of a run.
 func quickly() options {
 	return options{rounds: 5, splits: 2, part: 8 * time.Second, hog: 3 * time.Second, idle: 2 * time.Second, settle: 300 * time.Millisecond, faults: 2,
 		slow: time.Second, saturated: time.Second, rest: time.Second, sizes: sizes, callers: []int{768}}
@@ -179,11 +179,7 @@ func save(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if err := write(f); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
+	return errors.Join(write(f), f.Close())
 }
 
 func encode(w io.Writer, r *Result) error {

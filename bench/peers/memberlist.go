@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"slices"
@@ -85,7 +86,7 @@ func (m *listMember) send(payload []byte, _ string) error {
 		time.Sleep(time.Millisecond)
 	}
 	m.c.deliver(payload)
-	m.queue.QueueBroadcast(rumour(append([]byte(nil), payload...)))
+	m.queue.QueueBroadcast(rumour(bytes.Clone(payload)))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -54,7 +55,7 @@ func (m *natsClient) subscribe() {
 }
 
 func (m *natsClient) send(payload []byte, _ string) error {
-	_, err := m.js.PublishAsync("peers", append([]byte(nil), payload...), nats.StallWait(10*time.Second))
+	_, err := m.js.PublishAsync("peers", bytes.Clone(payload), nats.StallWait(10*time.Second))
 	return err
 }
 

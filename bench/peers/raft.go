@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net"
@@ -100,7 +101,7 @@ func (m *raftMember) campaign() error { return nil }
 
 func (m *raftMember) send(payload []byte, _ string) error {
 	m.room <- struct{}{}
-	f := m.raft.Apply(append([]byte(nil), payload...), 0)
+	f := m.raft.Apply(bytes.Clone(payload), 0)
 	go func() {
 		_ = f.Error() // what was not applied was not delivered
 		<-m.room
@@ -109,7 +110,7 @@ func (m *raftMember) send(payload []byte, _ string) error {
 }
 
 func (m *raftMember) store(_ context.Context, value []byte) error {
-	return m.raft.Apply(append([]byte(nil), value...), 0).Error()
+	return m.raft.Apply(bytes.Clone(value), 0).Error()
 }
 
 // Apply and the following are the raft.FSM.

@@ -72,7 +72,7 @@ func (r *Result) leadingTable(b *strings.Builder) {
 		}
 		rows = append(rows, row)
 		if l.Stop != nil {
-			beliefs = append(beliefs, append([]string{l.System, settingName(l.Tight)}, append(l.Stop.cells(), l.Cut.cells()...)...))
+			beliefs = append(beliefs, slices.Concat([]string{l.System, settingName(l.Tight)}, l.Stop.cells(), l.Cut.cells()))
 		}
 		settings = append(settings, fmt.Sprintf("* %s, %s: %s\n", l.System, settingName(l.Tight), l.Settings))
 	}
@@ -175,7 +175,7 @@ func rate(perSecond float64) string {
 
 func (r *Result) storedTable(b *strings.Builder) {
 	rows := [][]string{{"durable operations, 64 B, fsync", "clients", "/s at saturation", "callers", "p50 / p99 there", "at 100/s, p50 / p99"}}
-	for _, s := range slices.Clone(r.Stored) {
+	for _, s := range r.Stored {
 		saturated := rate(s.Saturated)
 		if s.Failed > 0 {
 			saturated += fmt.Sprintf(", %d failed", s.Failed)
