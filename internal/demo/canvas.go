@@ -1,9 +1,6 @@
 package demo
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Canvas is a picture of character cells, as on a terminal.
 type Canvas struct {
@@ -81,20 +78,6 @@ func (c *Canvas) Fill(x, y, width int, s Style) {
 	for ; width > 0 && x < c.Width && y < c.Height; x, width = x+1, width-1 {
 		c.cells[y*c.Width+x] = Cell{' ', s}
 	}
-}
-
-// String returns the picture as text, without colours.
-func (c *Canvas) String() string {
-	var b strings.Builder
-	for y := range c.Height {
-		line := make([]rune, c.Width)
-		for x := range line {
-			line[x] = c.At(x, y).Rune
-		}
-		b.WriteString(strings.TrimRight(string(line), " "))
-		b.WriteByte('\n')
-	}
-	return b.String()
 }
 
 // clip shortens text to a width.
