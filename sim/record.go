@@ -8,7 +8,6 @@ import (
 	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim/fault"
-	"github.com/failaware/failaware/sim/internal/check"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -200,15 +199,11 @@ func (w *World) recordClaims(n *Node) {
 		return
 	}
 	view := RecordedBar{Kind: BarView, Node: n.proc.ID, To: time.Duration(cl.ViewUntil - origin), Leader: cl.View.ID.Leader,
-		Members: cl.View.Set, View: cl.View.ID, Label: viewLabel(cl)}
+		Members: cl.View.Set, View: cl.View.ID, Label: fmt.Sprintf("v%d %v", cl.View.ID.Sequence, cl.View.Set)}
 	fresh := cl.ViewUntil > w.now
 	w.bar(n.proc.Up && fresh, view)
 	view.Kind, view.To = BarStale, Never
 	w.bar(n.proc.Up && !fresh, view)
-}
-
-func viewLabel(cl *check.Claims) string {
-	return fmt.Sprintf("v%d %v", cl.View.ID.Sequence, cl.View.Set)
 }
 
 // bar begins, extends or ends a bar. A bar that is not extended ends at its time.

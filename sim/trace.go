@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim/fault"
@@ -107,9 +106,6 @@ func describePart(p *membership.Part) string {
 func (w *World) traceFault(what string, f *fault.Fault) {
 	fmt.Fprintf(w.opt.Trace, "%12.6f  world   ! %s: %s\n", float64(w.now-origin)/1e9, what, f.Label())
 }
-
-// traceEvent writes a line for an event that a node reported.
-func (w *World) traceEvent(n *Node, e *stack.Event) { w.trace(n, "* %v", e) }
 
 // trace writes a line about a node.
 func (w *World) trace(n *Node, format string, args ...any) {

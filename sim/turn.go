@@ -201,7 +201,7 @@ func (w *World) checkSent(n *Node, p *wire.Packet) {
 func (w *World) notify(n *Node, e *stack.Event) (why life.Reason) {
 	w.mix(uint64(e.Kind)<<8 | uint64(e.Peer))
 	if w.opt.Trace != nil {
-		w.traceEvent(n, e)
+		w.trace(n, "* %v", e)
 	}
 	why = w.check.Event(&n.proc, e)
 	if e.Kind == stack.EventReady {
