@@ -46,8 +46,6 @@ type claim struct {
 	clock  failaware.Reading
 }
 
-func newWatch(w *World) *watch { return &watch{world: w} }
-
 func (c *watch) run(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

@@ -92,7 +92,7 @@ func NewWorld(o Options) (*World, error) {
 	for id := range o.Nodes {
 		w.members = append(w.members, &member{id: failaware.NodeID(id + 1), since: w.began})
 	}
-	w.watch = newWatch(w)
+	w.watch = &watch{world: w}
 	w.tasks.Go(func() { w.watch.run(w.ctx) })
 	w.tasks.Go(func() { w.sample(w.ctx) })
 	return w, nil
