@@ -72,7 +72,7 @@ func (g *group) failover(o *options, out *Leading) error {
 		}
 		out.crashes.add(leader, view)
 		o.progress("%s, round %d: leader %v, view %v", o.name(g), round, leader.Round(100*time.Microsecond), view.Round(100*time.Microsecond))
-		out.Leader, out.View = out.crashes.summaries()
+		out.Leader, out.View = summarize(out.crashes.leaders), summarize(out.crashes.views)
 		return g.restart(victim)
 	})
 }
@@ -140,10 +140,6 @@ func (t *times) add(leader, view time.Duration) {
 	if view > 0 {
 		t.views = append(t.views, view)
 	}
-}
-
-func (t *times) summaries() (leader, view *bench.Summary) {
-	return summarize(t.leaders), summarize(t.views)
 }
 
 // summarize returns nil if there is nothing.
