@@ -2,8 +2,8 @@ package chaos
 
 import (
 	"fmt"
+	"iter"
 	"slices"
-	"strings"
 )
 
 // network applies the faults of links that are under way.
@@ -26,11 +26,15 @@ func (w *network) end(f *Fault) error {
 	return w.apply()
 }
 
-// pairs calls do with each pair of the fault's nodes and peers.
-func (f *Fault) pairs(do func(node, peer int)) {
-	for _, a := range f.Nodes {
-		for _, b := range f.Peers {
-			do(a, b)
+// pairs yields each pair of the fault's nodes and peers.
+func (f *Fault) pairs() iter.Seq2[int, int] {
+	return func(yield func(node, peer int) bool) {
+		for _, a := range f.Nodes {
+			for _, b := range f.Peers {
+				if !yield(a, b) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -44,7 +48,7 @@ func (w *network) apply() error {
 	}
 	for _, f := range w.active {
 		some := fmt.Sprintf("numgen random mod 100 < %d ", f.Percent)
-		f.pairs(func(a, b int) {
+		for a, b := range f.pairs() {
 			switch f.Kind {
 			case Cut:
 				drop(in, a, "saddr", b, "")
@@ -59,7 +63,7 @@ func (w *network) apply() error {
 			case Bend:
 				bent[[2]int{a, b}], bent[[2]int{b, a}] = f.Percent, f.Percent
 			}
-		})
+		}
 	}
 	for node := 1; node <= w.hosts.n; node++ {
 		if err := w.filter(node, in[node], out[node]); err != nil {
@@ -83,28 +87,22 @@ func (w *network) filter(node int, in, out string) error {
 
 // bend routes the packets of some links through the switch, with the given rates of faults.
 func (w *network) bend(want map[[2]int]int) error {
-	changes := map[int]*strings.Builder{}
-	change := func(node int, text string) {
-		if changes[node] == nil {
-			changes[node] = &strings.Builder{}
-		}
-		changes[node].WriteString(text)
-	}
+	changes := map[int]string{} // commands of ip, by node
 	for link, percent := range want {
 		w.fabric.set(link, percent)
 		if !w.bent[link] {
-			change(link[0], fmt.Sprintf("route add %s/32 dev %s src %s\n", w.hosts.addr(link[1]), device, w.hosts.addr(link[0])))
+			changes[link[0]] += fmt.Sprintf("route add %s/32 dev %s src %s\n", w.hosts.addr(link[1]), device, w.hosts.addr(link[0]))
 			w.bent[link] = true
 		}
 	}
 	for link := range w.bent {
 		if _, still := want[link]; !still {
-			change(link[0], fmt.Sprintf("route del %s/32 dev %s\n", w.hosts.addr(link[1]), device))
+			changes[link[0]] += fmt.Sprintf("route del %s/32 dev %s\n", w.hosts.addr(link[1]), device)
 			delete(w.bent, link)
 		}
 	}
 	for node, text := range changes {
-		if err := run(text.String(), "ip", "-n", w.hosts.of(node), "-batch", "-"); err != nil {
+		if err := run(text, "ip", "-n", w.hosts.of(node), "-batch", "-"); err != nil {
 			return err
 		}
 	}
