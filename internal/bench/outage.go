@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -177,12 +178,9 @@ func (m *outageMeter) measure(ctx context.Context, ids timed.Set, d time.Duratio
 		return 0, 0, err
 	}
 	took := m.clock.Now().Sub(start).Seconds()
-	rate = -1
+	rate = math.Inf(1)
 	for id := range ids.All() {
-		r := float64(after[id].Messages-before[id].Messages) / took
-		if rate < 0 || r < rate {
-			rate = r
-		}
+		rate = min(rate, float64(after[id].Messages-before[id].Messages)/took)
 		pause = max(pause, after[id].longest(start))
 	}
 	return rate, pause, nil
