@@ -191,23 +191,23 @@ func (d *drawing) axis() {
 	step, parts := d.time.step()
 	d.scene.line(layerAxis, "axis", point{d.time.x0, y}, point{d.time.x1, y}, style{stroke: inkMid, width: 1}, "")
 	if small := step / time.Duration(parts); small*time.Duration(parts) == step {
-		d.time.ticks(small, func(t time.Duration) {
+		for t := range d.time.ticks(small) {
 			x := d.time.x(t)
 			d.scene.line(layerAxis, "minor", point{x, y}, point{x, y + tickSmall}, style{stroke: inkFaint, width: 0.75}, "")
-		})
+		}
 	}
 	end := 0.0
-	d.time.ticks(step, func(t time.Duration) {
+	for t := range d.time.ticks(step) {
 		x := d.time.x(t)
 		d.scene.line(layerGrid, "gridline", point{x, top}, point{x, y}, style{stroke: gridLine, width: 0.75}, "")
 		d.scene.line(layerAxis, "tick", point{x, y}, point{x, y + tickLarge}, style{stroke: inkMid, width: 1}, "")
 		label := d.time.tickLabel(t, step)
 		width := tickType.Width(label)
 		if x-width/2 < end || x+width/2 > d.time.x1+plotRight {
-			return
+			continue
 		}
 		d.scene.write(layerAxis, "time", label, x-width/2, y+tickLarge+4+tickType.Ascent(), tickType, inkMid, "")
 		end = x + width/2 + 6
-	})
+	}
 	d.y = y + tickLarge + 4 + tickType.Size + 8
 }

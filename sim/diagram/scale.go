@@ -1,6 +1,7 @@
 package diagram
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -45,14 +46,15 @@ func (s *scale) step() (step time.Duration, parts int) {
 	}
 }
 
-// ticks calls yield with the multiples of step that show.
-func (s *scale) ticks(step time.Duration, yield func(time.Duration)) {
-	first := s.from / step * step
-	if first < s.from {
-		first += step
-	}
-	for t := first; t <= s.to; t += step {
-		yield(t)
+// ticks yields the multiples of step that show.
+func (s *scale) ticks(step time.Duration) iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		first := s.from / step * step
+		if first < s.from {
+			first += step
+		}
+		for t := first; t <= s.to && yield(t); t += step {
+		}
 	}
 }
 
