@@ -1,7 +1,6 @@
 package figure
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/failaware/failaware/internal/svg"
@@ -105,7 +104,7 @@ func (p *Panel) scales() (xs, ys scale) {
 // widest returns the width of the widest label.
 func widest(ticks []tick) (width float64) {
 	for _, t := range ticks {
-		width = math.Max(width, tickFont.Width(t.label))
+		width = max(width, tickFont.Width(t.label))
 	}
 	return width
 }
@@ -121,10 +120,9 @@ type legendEntry struct {
 	band   bool
 }
 
-// legend calls yield with the entries of the legend, and returns how many lines
-// they take.
-func (p *Panel) legend(width float64, yield func(legendEntry)) (lines int) {
-	x, lines := 0.0, 0
+// legend returns the entries of the legend, and how many lines they take.
+func (p *Panel) legend(width float64) (entries []legendEntry, lines int) {
+	x := 0.0
 	add := func(e legendEntry) {
 		if e.name == "" {
 			return
@@ -134,7 +132,7 @@ func (p *Panel) legend(width float64, yield func(legendEntry)) (lines int) {
 			x, lines = 0, lines+1
 		}
 		e.x, e.y = x, float64(lines-1)*legendLine
-		yield(e)
+		entries = append(entries, e)
 		x += room + 18
 	}
 	for i := range p.Series {
@@ -144,7 +142,7 @@ func (p *Panel) legend(width float64, yield func(legendEntry)) (lines int) {
 	for i := range p.Bands {
 		add(legendEntry{name: p.Bands[i].Name, colour: colour(p.Bands[i].Colour, i), band: true})
 	}
-	return lines
+	return entries, lines
 }
 
 // entry draws an entry of a legend at (x, y).

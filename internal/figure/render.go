@@ -67,7 +67,7 @@ func (d *drawing) row(panels []Panel, y, width float64) {
 	titled, named := false, 0
 	for i := range panels {
 		titled = titled || panels[i].Title != ""
-		if panels[i].legend(width, func(legendEntry) {}) > 0 {
+		if entries, _ := panels[i].legend(width); len(entries) > 0 {
 			named = i + 1
 		}
 	}
@@ -83,7 +83,11 @@ func (d *drawing) row(panels []Panel, y, width float64) {
 	for i := range panels {
 		x := margin + float64(i)*(width+gutter)
 		d.text("ink", panelFont.Fit(panels[i].Title, width), x, y+panelFont.Ascent(), panelFont, "start")
-		lines = max(lines, panels[i].legend(legendWidth, func(e legendEntry) { d.entry(e, x, box.y) }))
+		entries, n := panels[i].legend(legendWidth)
+		for _, e := range entries {
+			d.entry(e, x, box.y)
+		}
+		lines = max(lines, n)
 	}
 	box.y += float64(lines) * legendLine
 	for i := range panels {
