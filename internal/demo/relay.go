@@ -3,6 +3,7 @@ package demo
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"net"
 	"net/netip"
 	"sync"
@@ -65,18 +66,21 @@ func NewRelay(count int) (*Relay, error) {
 			r.ends[a][b] = &end{relay: r, from: a, to: b, conn: conn, held: make(chan heldPacket, maxHeld)}
 		}
 	}
-	r.each(func(e *end) {
+	for e := range r.all() {
 		r.tasks.Go(e.carry)
 		r.tasks.Go(e.carryLate)
-	})
+	}
 	return r, nil
 }
 
-func (r *Relay) each(f func(*end)) {
-	for a := range r.ends {
-		for _, e := range r.ends[a] {
-			if e != nil {
-				f(e)
+// all yields the ends that are open.
+func (r *Relay) all() iter.Seq[*end] {
+	return func(yield func(*end) bool) {
+		for a := range r.ends {
+			for _, e := range r.ends[a] {
+				if e != nil && !yield(e) {
+					return
+				}
 			}
 		}
 	}
@@ -125,7 +129,9 @@ type Link struct {
 func (r *Relay) Close() error {
 	close(r.stop)
 	var errs []error
-	r.each(func(e *end) { errs = append(errs, e.conn.Close()) })
+	for e := range r.all() {
+		errs = append(errs, e.conn.Close())
+	}
 	r.tasks.Wait()
 	return errors.Join(errs...)
 }
