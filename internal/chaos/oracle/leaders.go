@@ -23,11 +23,11 @@ func (h *History) globalLeaders(group string) (out []Violation) {
 	for l, r := range h.records(group, Hold) {
 		all = append(all, claim{incarnation: incarnation(l.Node, r.Boot), claimed: "holds the global lead", begin: r.To, last: r.Until})
 	}
-	collide(all, func(p, q *claim) {
+	for p, q := range collisions(all) {
 		if p.incarnation != q.incarnation {
 			out = append(out, Violation{"one global leader at a time", fmt.Sprintf("group %s: %v; %v", group, p, q)})
 		}
-	})
+	}
 	return out
 }
 
@@ -50,12 +50,12 @@ func (h *History) supports(group string) (out []Violation) {
 		}
 	}
 	for id, claims := range perNode {
-		collide(claims, func(p, q *claim) {
+		for p, q := range collisions(claims) {
 			if p.incarnation != q.incarnation {
 				out = append(out, Violation{"a node supports one leader at a time",
 					fmt.Sprintf("group %s: node %d supports two: %v; %v", group, id, p, q)})
 			}
-		})
+		}
 	}
 	return append(out, h.selfSupport(group)...)
 }

@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -51,23 +52,21 @@ func (h *History) claims(group, kind string, lasting bool, keyOf func(*Log, *Rec
 	return out
 }
 
-// collide calls f with all pairs of claims that surely held at one instant.
-func collide(all []claim, f func(p, q *claim)) {
+// collisions yields all pairs of claims that surely held at one instant. It sorts the claims.
+func collisions(all []claim) iter.Seq2[*claim, *claim] {
 	slices.SortFunc(all, func(a, b claim) int { return cmp.Compare(a.begin, b.begin) })
-	var active []*claim
-	for i := range all {
-		p := &all[i]
-		kept := active[:0]
-		for _, q := range active {
-			if q.last <= p.begin {
-				continue
+	return func(yield func(p, q *claim) bool) {
+		var active []*claim
+		for i := range all {
+			p := &all[i]
+			active = slices.DeleteFunc(active, func(q *claim) bool { return q.last <= p.begin })
+			for _, q := range active {
+				if p.meets(q) && !yield(q, p) {
+					return
+				}
 			}
-			kept = append(kept, q)
-			if p.meets(q) {
-				f(q, p)
-			}
+			active = append(active, p)
 		}
-		active = append(kept, p)
 	}
 }
 

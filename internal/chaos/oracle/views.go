@@ -11,12 +11,12 @@ func (h *History) views(group string) (out []Violation) {
 	all := h.claims(group, View, false, func(l *Log, r *Record) (string, string) {
 		return fmt.Sprint(l.Node), r.View
 	})
-	collide(all, func(p, q *claim) {
+	for p, q := range collisions(all) {
 		if p.claimed != q.claimed && overlap(p.set, q.set) {
 			out = append(out, Violation{"up-to-date views are the same or have no member in common",
 				fmt.Sprintf("group %s: node %v of %v; node %v of %v", group, p, p.set, q, q.set)})
 		}
-	})
+	}
 	return append(out, h.installed(group)...)
 }
 
