@@ -51,9 +51,7 @@ func (d *FastAlive) HandleTimeout(now timed.Instant, out []Effect) []Effect {
 }
 
 // Deadline implements [Detector].
-func (d *FastAlive) Deadline() timed.Instant {
-	return d.service.Deadline()
-}
+func (d *FastAlive) Deadline() timed.Instant { return d.service.Deadline() }
 
 // Alive implements [Detector].
 func (d *FastAlive) Alive(now timed.Instant) timed.Set {

@@ -118,6 +118,4 @@ func (v *Majority) HandleTimeout(now timed.Instant, alive timed.Set, out []Effec
 func (v *Majority) Deadline() timed.Instant { return v.stands }
 
 // Claim implements [Machine].
-func (v *Majority) Claim(now timed.Instant) Claim {
-	return v.lead.claim(now, v.vote.claim(now))
-}
+func (v *Majority) Claim(now timed.Instant) Claim { return v.lead.claim(now, v.vote.claim(now)) }

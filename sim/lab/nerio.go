@@ -140,6 +140,4 @@ func (n *Nerio) HandleTimeout(now timed.Instant, alive timed.Set, out []Effect) 
 func (n *Nerio) Deadline() timed.Instant { return n.next }
 
 // Claim implements [Machine].
-func (n *Nerio) Claim(now timed.Instant) Claim {
-	return n.lead.claim(now, n.vote.claim(now))
-}
+func (n *Nerio) Claim(now timed.Instant) Claim { return n.lead.claim(now, n.vote.claim(now)) }

@@ -18,12 +18,12 @@ type panel struct {
 func percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
 
 var panels = []panel{
-	{"share of time led", func(r *Row) float64 { return r.LedShare() }, percent},
-	{"share of time with two leaders in one connected set", func(r *Row) float64 { return r.TwoShare() }, percent},
+	{"share of time led", (*Row).LedShare, percent},
+	{"share of time with two leaders in one connected set", (*Row).TwoShare, percent},
 	{"time to elect, mean", func(r *Row) float64 { return r.TimeToElect().Seconds() * 1000 }, func(x float64) string { return fmt.Sprintf("%.0f ms", x) }},
-	{"messages per election", func(r *Row) float64 { return r.MessagesPerElection() }, func(x float64) string { return fmt.Sprintf("%.1f", x) }},
-	{"leader changes per hour", func(r *Row) float64 { return r.ChangesPerHour() }, func(x float64) string { return fmt.Sprintf("%.0f", x) }},
-	{"messages per second, all", func(r *Row) float64 { return r.MessagesPerSecond() }, func(x float64) string { return fmt.Sprintf("%.0f", x) }},
+	{"messages per election", (*Row).MessagesPerElection, func(x float64) string { return fmt.Sprintf("%.1f", x) }},
+	{"leader changes per hour", (*Row).ChangesPerHour, func(x float64) string { return fmt.Sprintf("%.0f", x) }},
+	{"messages per second, all", (*Row).MessagesPerSecond, func(x float64) string { return fmt.Sprintf("%.0f", x) }},
 }
 
 // The colours of bars: our own election stands out.

@@ -84,15 +84,12 @@ func (r *Row) Broken() string {
 // WriteCSV writes the rows as comma-separated values, with a line of names.
 // Times are in milliseconds; each specification has a column with its verdict.
 func WriteCSV(w io.Writer, rows []Row) error {
-	c := csv.NewWriter(w)
 	head := []string{"scenario", "algorithm", "seeds", "elections", "messages_per_election", "time_to_elect_ms", "worst_elect_ms", "relapses",
 		"leader_changes_per_hour", "led", "two_leaders", "two_leaders_at_all", "messages_per_second"}
 	for _, name := range Specs() {
 		head = append(head, string(name))
 	}
-	if err := c.Write(head); err != nil {
-		return err
-	}
+	table := [][]string{head}
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 	ms := func(d time.Duration) string { return number(float64(d) / 1e6) }
 	for i := range rows {
@@ -103,10 +100,7 @@ func WriteCSV(w io.Writer, rows []Row) error {
 		for j := range r.Specs {
 			cells = append(cells, r.Specs[j].Verdict())
 		}
-		if err := c.Write(cells); err != nil {
-			return err
-		}
+		table = append(table, cells)
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(table)
 }
