@@ -37,7 +37,7 @@ type castSkip struct {
 	View     membership.ViewID
 }
 
-// covers reports that some ranges together contain a skip. Each lists its sequences
+// covers reports whether some ranges together contain a skip. Each lists its sequences
 // once, so their numbers add up.
 func covers(ranges []castSkip, s castSkip) bool {
 	told := uint64(0)
@@ -190,10 +190,8 @@ func agrees(a, b *history, aID, bID timed.NodeID) string {
 		if y == nil {
 			continue
 		}
-		for m := range min(len(x.Marks), len(y.Marks)) {
-			if x.Marks[m] != y.Marks[m] {
-				return "different messages in view " + x.View.String()
-			}
+		if n := min(len(x.Marks), len(y.Marks)); !slices.Equal(x.Marks[:n], y.Marks[:n]) {
+			return "different messages in view " + x.View.String()
 		}
 		together := !x.Next.None() && x.Next == y.Next && x.Along.Has(bID) && y.Along.Has(aID)
 		if together && (x.Count != y.Count || x.Hash != y.Hash) {
