@@ -21,17 +21,17 @@ type note struct {
 func (d *drawing) laneMarks() {
 	marks := d.marksOf(func(m *Mark) bool { return m.Node != All && m.Kind != Violation })
 	slices.Reverse(marks) // the important ones on top of the others
-	type spot struct {
+	type place struct {
 		kind MarkKind
 		node int
 		at   int
 	}
-	drawn := map[spot]bool{}
+	drawn := map[place]bool{}
 	notes := d.stallNotes()
 	for _, m := range marks {
 		x, top := d.time.x(m.At), d.lanes[m.Node].band.y0
 		d.seen[m.Kind.String()+" mark"] = true
-		if key := (spot{m.Kind, m.Node, int(x / samePixels)}); !drawn[key] {
+		if key := (place{m.Kind, m.Node, int(x / samePixels)}); !drawn[key] {
 			drawn[key] = true
 			d.symbol(layerMarks, m.Kind, point{x, top}, d.markTip(m))
 			d.taken.take(rect{x - 4, top - 7, x + 4, top + 3})
