@@ -14,6 +14,7 @@
 // lock a store. Senders must be authenticated by other means.
 //
 // Besides the standard library, the package imports only package timed and a
-// decoder of fields, so that a store need not run a node. Edicts may be shared between goroutines that do not
-// change them. A [Verifier] is not safe for concurrent use.
+// decoder of fields, so that a store need not run a node. Edicts may be shared
+// between goroutines that do not change them. A [Verifier] is not safe for
+// concurrent use.
 package edict
