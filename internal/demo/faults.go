@@ -101,18 +101,14 @@ func (w *World) setPaused(id failaware.NodeID, paused bool) bool {
 	return true
 }
 
-// Crash ends a node as SIGKILL would, without a last packet. It returns false when the
-// node does not run.
-func (w *World) Crash(id failaware.NodeID) bool {
+// Crash ends a node as SIGKILL would, without a last packet, if it runs.
+func (w *World) Crash(id failaware.NodeID) {
 	w.doing.Lock()
 	defer w.doing.Unlock()
-	l := w.vacate(id)
-	if l == nil {
-		return false
+	if l := w.vacate(id); l != nil {
+		w.busy.act()
+		l.kill()
 	}
-	w.busy.act()
-	l.kill()
-	return true
 }
 
 // Resign asks a leading node to hand over.
