@@ -7,7 +7,7 @@ import (
 
 // Install ends the old view and begins v. This node has acknowledged the proposal of v
 // last, and CanInstall or Ready is true for it.
-func (s *Service) Install(now timed.Instant, v *membership.View, out []Effect) []Effect {
+func (s *Service) Install(_ timed.Instant, v *membership.View, out []Effect) []Effect {
 	c := s.freeze.commit
 	if s.view != nil {
 		out = s.finish(v, c.branch(s.view.ID), out)

@@ -27,7 +27,7 @@ func (e *Election) takeSystem() {
 // HandleEpoch adopts the quorum system of the epoch that the node has entered. The
 // global lead and the votes of the epoch before no longer count. The local lead
 // continues.
-func (e *Election) HandleEpoch(now timed.Instant, out []Effect) []Effect {
+func (e *Election) HandleEpoch(_ timed.Instant, out []Effect) []Effect {
 	out = e.endGlobal(NoQuorum, timed.NoNode, out)
 	e.takeSystem()
 	e.global.counted, e.topValid = timed.Set{}, false

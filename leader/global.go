@@ -102,7 +102,7 @@ func (e *Election) endGlobal(why Reason, by timed.NodeID, out []Effect) []Effect
 
 // HandleQuorum takes the quorum system that a peer's accepted incarnation votes for.
 // Its effect is OtherQuorum if that is new and differs from this node's.
-func (e *Election) HandleQuorum(now timed.Instant, from timed.NodeID, id QuorumID, out []Effect) []Effect {
+func (e *Election) HandleQuorum(_ timed.Instant, from timed.NodeID, id QuorumID, out []Effect) []Effect {
 	p := e.peers.edit(from)
 	if p.quorumKnown && p.quorum == id {
 		return out

@@ -260,7 +260,7 @@ func (s *Service) HandleGaveUp(now timed.Instant, why Reason, by timed.NodeID, o
 // HandleDropped takes a member's confirmation that it has dropped the lease on a
 // resigned view. Another incarnation of the same id cannot confirm for the member, which
 // may still run and count on its lease.
-func (s *Service) HandleDropped(now timed.Instant, from timed.Incarnation, id ViewID, out []Effect) []Effect {
+func (s *Service) HandleDropped(_ timed.Instant, from timed.Incarnation, id ViewID, out []Effect) []Effect {
 	if s.resigned == nil || id != s.resigned.ID {
 		return out
 	}

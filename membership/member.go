@@ -66,7 +66,7 @@ func (s *Service) acknowledge(p *Part, out []Effect) []Effect {
 
 // HandleResign takes a leader's message that it gives up a view. Its last effect is
 // SendDropped if the view is that leader's.
-func (s *Service) HandleResign(now timed.Instant, from timed.Incarnation, id ViewID, out []Effect) []Effect {
+func (s *Service) HandleResign(_ timed.Instant, from timed.Incarnation, id ViewID, out []Effect) []Effect {
 	if id.Leader != from.Node || id.Boot != from.Boot {
 		return out
 	}

@@ -136,6 +136,6 @@ func (s *Service) NoteSequence(sequence uint64) {
 }
 
 // Distrust drops the lease because the incarnation has ended.
-func (s *Service) Distrust(now timed.Instant, out []Effect) []Effect {
+func (s *Service) Distrust(_ timed.Instant, out []Effect) []Effect {
 	return s.drop(Distrusted, s.cfg.Self.Node, out)
 }

@@ -157,7 +157,7 @@ func (m *Machine) NoteFreed(now timed.Instant, by timed.Incarnation) {
 // the end of an epoch, and their quorum may have no leader until it hears of that. Reports
 // for nodes that were away can be long in coming. If this node is behind, the peer
 // answers in turn.
-func (m *Machine) HandleEpoch(now timed.Instant, from timed.NodeID, epoch uint64, out []Effect) []Effect {
+func (m *Machine) HandleEpoch(_ timed.Instant, from timed.NodeID, epoch uint64, out []Effect) []Effect {
 	if epoch == m.state.Epoch {
 		return out
 	}
