@@ -88,6 +88,17 @@ func TestDecodeRefusesImpossibleStates(t *testing.T) {
 	b[len(b)-1] = 2
 	_, err := Decode(b)
 	require.ErrorContains(t, err, "out of order")
+	b[len(b)-2], b[len(b)-1] = 0, 3
+	_, err = Decode(b)
+	require.ErrorContains(t, err, "out of order", "there is no node 0")
+	b = Append(nil, &good)
+	b[len(b)-2]++ // the last byte of the edict
+	_, err = Decode(b)
+	require.ErrorIs(t, err, ErrMalformed)
+	b = Append(nil, &good)
+	b[0]++
+	_, err = Decode(b)
+	require.ErrorContains(t, err, "version")
 }
 
 func FuzzDecode(f *testing.F) {

@@ -79,7 +79,7 @@ func New(cfg Config, state State, now timed.Instant) (*Machine, error) {
 	if err := state.check(); err != nil {
 		return nil, err
 	}
-	m := &Machine{cfg: cfg, state: state, bound: cfg.ReadyAt, nextReport: now}
+	m := &Machine{cfg: cfg, state: state, nextReport: now}
 	for i, text := range []string{state.System, state.Next} {
 		if text == "" {
 			continue

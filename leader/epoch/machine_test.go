@@ -94,8 +94,13 @@ func noteOld(t testing.TB) {
 	require.Empty(t, m.HandleReport(1230, inc(3), &now, nil), "another node sends it")
 	other := proposal(1, "majority 1,2", stamp(1, 2), edict.Stamp{Node: 2, Counter: 1, Boot: 7, At: 1200})
 	require.Empty(t, m.HandleReport(1230, inc(1), &other, nil), "another incarnation voted")
-	require.Equal(t, []Kind{Persist, SendStateToAll}, kinds(m.HandleReport(1230, inc(1), &now, nil)))
+	strange := proposal(1, "all", stamp(1, 2), stamp(2, 1200))
+	require.Empty(t, m.HandleReport(1230, inc(1), &strange, nil), "it cannot be read")
+	out := m.HandleReport(1230, inc(1), &now, nil)
+	require.Equal(t, []Effect{{Kind: Persist, State: m.State()}, {Kind: SendStateToAll, State: m.State()}}, out)
 	require.Empty(t, m.HandleReport(1240, inc(1), &now, nil), "once is enough")
+	m.leading = true
+	require.ErrorIs(t, m.Propose("majority 1"), ErrUnderWay, "it is noted here")
 }
 
 func TestProposalFromBeforeAnotherVoteIsNotNoted(t *testing.T) { noteOld(t) }
@@ -197,7 +202,7 @@ func TestIncomparableProposalsAreReportedOnce(t *testing.T) {
 	m.NoteReply(inc(2), 1010, &a)
 	m.NoteReply(inc(3), 1010, &b)
 	stamps := []edict.Stamp{stamp(1, 1010), stamp(2, 5), stamp(3, 5)}
-	require.True(t, told(m.HandleWon(1011, 1010, stamps, nil), Unordered))
+	require.Equal(t, []Effect{{Kind: Notify, Event: Event{Kind: Unordered, Epoch: 1}}}, m.HandleWon(1011, 1010, stamps, nil))
 	require.Empty(t, m.HandleWon(1012, 1010, stamps, nil))
 }
 
