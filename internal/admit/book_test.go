@@ -81,6 +81,8 @@ func oneNodesAddresses(t testing.TB) {
 	require.True(t, b.Proved(2, 2))
 	require.True(t, b.Spend(3, 1, 7))
 	require.True(t, b.Spend(2, 1099, 1), "the latest one is there")
+	require.True(t, b.Spend(2, 1100-perNode, 1), "with those before it")
+	require.False(t, b.Spend(2, 1099-perNode, 1), "which have put out those that were heard longest ago")
 	for id := range timed.NodeID(250) {
 		for i := range perNode {
 			b.Note(5000, &Arrival[int]{From: 4 + id, Addr: 2000 + int(id)*perNode + i, Bytes: 1})

@@ -12,6 +12,8 @@ import (
 // addressesLead says where packets to a peer go after packets from it.
 func addressesLead(t testing.TB) {
 	const patience = time.Second
+	require.True(t, new(Way[int]{Listed: 1}).Trusts(1), "it is configured")
+	require.False(t, new(Way[int]).Trusts(0), "nothing is")
 	w := Way[int]{Listed: 1, Addr: 1, Proved: true}
 	also := func(now timed.Instant, alive bool) int {
 		a, ok := w.Also(now, alive)

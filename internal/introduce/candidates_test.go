@@ -67,7 +67,14 @@ func fewCandidates(t testing.TB) {
 		m.HandleCandidates(now, many[:10])
 		require.Empty(t, run(m, now, time.Millisecond))
 	}
-	now := start.Add(time.Hour)
+	now := start.Add(time.Minute)
+	run(m, now, time.Second)
+	m.HandleCandidates(now.Add(time.Second), []netip.AddrPort{address(220), address(4)})
+	got := greetings(run(m, now.Add(time.Second), loneEvery*period))
+	require.Len(t, got, 2, "those of the list, and no former ones")
+	require.Greater(t, got[address(220)], got[address(4)], "it is new")
+	require.Positive(t, got[address(4)])
+	now = start.Add(time.Hour)
 	m.HandleCandidates(now, nil)
 	require.Empty(t, run(m, now, time.Hour), "they are candidates no more")
 }

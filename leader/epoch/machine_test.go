@@ -178,6 +178,26 @@ func TestProposeErrors(t *testing.T) {
 	require.ErrorIs(t, joiner.Propose(three), ErrSystem)
 }
 
+// A proposal that a voter has noted comes before the one that the leader wants.
+func TestANotedProposalSupersedes(t *testing.T) {
+	for _, wanted := range []string{"", "majority 1,2", "majority 1,3"} {
+		m := machine(t, 1, first())
+		m.NoteVote(inc(1), 1010, 1090)
+		noted := proposal(1, "majority 1,3", edict.Stamp{Node: 2, Counter: 1, Boot: 7, At: 1})
+		m.NoteReply(inc(2), 1010, &noted)
+		m.leading, m.wanted = true, wanted
+		out := m.HandleWon(1011, 1010, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil)
+		require.True(t, told(out, Proposed))
+		require.Equal(t, "majority 1,3", m.State().Next)
+		if wanted == "majority 1,2" {
+			require.Equal(t, Event{Kind: Superseded, Epoch: 1, System: "majority 1,3"}, out[0].Event)
+			require.Empty(t, m.wanted)
+		} else {
+			require.False(t, told(out, Superseded))
+		}
+	}
+}
+
 func TestLeaderRepeatsProposalUnderLatestVotes(t *testing.T) {
 	m := machine(t, 1, first())
 	m.NoteVote(inc(1), 1010, 1090)
