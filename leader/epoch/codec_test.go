@@ -71,6 +71,7 @@ func TestDecodeRefusesImpossibleStates(t *testing.T) {
 		"agreed":           func(s *State) { s.Agreed = true },
 		"dead":             func(s *State) { s.Dead = timed.SetOf(1) },
 		"wedged, why":      func(s *State) { s.Phase, s.Edict = Wedged, edict.Edict{} },
+		"chosen, why":      func(s *State) { s.Phase, s.Edict = Chosen, edict.Edict{} },
 		"other epoch":      func(s *State) { s.Edict.Epoch++ },
 		"other successor":  func(s *State) { s.Next = "majority 1,3" },
 		"edict, no stamps": func(s *State) { s.Edict.Stamps = nil },
@@ -81,6 +82,9 @@ func TestDecodeRefusesImpossibleStates(t *testing.T) {
 		_, err := Decode(Append(nil, &s))
 		require.ErrorIs(t, err, ErrMalformed, name)
 	}
+	longest := State{Epoch: 4, System: strings.Repeat("x", MaxSystem), Phase: Wedged, Next: strings.Repeat("y", MaxSystem), Agreed: true}
+	require.NoError(t, longest.check())
+	require.Equal(t, "failaware epoch 5: majority 1", string(Proposal(4, "majority 1")), "nodes of other versions compute the same")
 	chosen := State{Epoch: 4, System: "x", Phase: Chosen, Next: "y", Agreed: true, Edict: good.Edict}
 	require.Error(t, chosen.check(), "an edict in phase chosen")
 	chosen.Edict, chosen.Dead = edict.Edict{}, timed.SetOf(2, 3)

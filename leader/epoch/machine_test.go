@@ -198,6 +198,45 @@ func TestANotedProposalSupersedes(t *testing.T) {
 	}
 }
 
+// The latest of the proposals that voters have noted counts, whoever has noted it. One that
+// was chosen is among them. Those of other epochs and of incarnations that did not vote are none.
+func TestTheLatestProposalCounts(t *testing.T) {
+	at := func(second timed.Instant, next string) *State {
+		s := proposal(1, next, stamp(2, second), stamp(3, second))
+		return &s
+	}
+	stamps := []edict.Stamp{stamp(1, 1010), stamp(2, 5), stamp(3, 5)}
+	for _, c := range []struct {
+		own, two, three *State
+		want            string
+	}{
+		{at(1, "majority 1"), at(2, "majority 2"), at(3, "majority 3"), "majority 3"},
+		{at(3, "majority 1"), at(2, "majority 2"), at(1, "majority 3"), "majority 1"},
+		{at(1, "majority 1"), at(3, "majority 2"), at(2, "majority 3"), "majority 2"},
+		{&State{}, at(1, "majority 2"), &State{}, "majority 2"},
+	} {
+		m := machine(t, 1, first())
+		m.NoteVote(inc(1), 1010, 1090)
+		if c.own.Phase == Noted {
+			m.state = *c.own
+		}
+		m.NoteReply(inc(2), 1010, c.two)
+		m.NoteReply(inc(3), 1010, c.three)
+		require.True(t, told(m.HandleWon(1011, 1010, stamps, nil), Proposed))
+		require.Equal(t, c.want, m.State().Next)
+	}
+	m := machine(t, 1, first())
+	m.NoteVote(inc(1), 1010, 1090)
+	former := at(1, "majority 2")
+	former.Epoch = 7
+	m.NoteReply(inc(2), 1010, former)
+	m.NoteReply(inc(3), 1010, nil)
+	require.Empty(t, m.HandleWon(1011, 1010, stamps, nil))
+	m.NoteReply(timed.Incarnation{Node: 2, Boot: 99}, 1010, at(1, "majority 2"))
+	require.Empty(t, m.HandleWon(1011, 1010, stamps, nil))
+	require.Equal(t, Idle, m.State().Phase)
+}
+
 func TestLeaderRepeatsProposalUnderLatestVotes(t *testing.T) {
 	m := machine(t, 1, first())
 	m.NoteVote(inc(1), 1010, 1090)
