@@ -75,7 +75,7 @@ func (m *Machine) NoteReply(from timed.Incarnation, number timed.Instant, s *Sta
 // The stamps of its votes include its own and are sorted by node.
 func (m *Machine) HandleWon(now timed.Instant, number timed.Instant, stamps []edict.Stamp, out []Effect) []Effect {
 	m.leading = true
-	if m.state.Phase >= Chosen || m.wanted == "" && m.state.Phase == Idle && !m.othersNoted(stamps) {
+	if m.state.Phase >= Chosen {
 		return out
 	}
 	latest, between := m.latest(number, stamps)
@@ -108,16 +108,6 @@ func (m *Machine) HandleWon(now timed.Instant, number timed.Instant, stamps []ed
 	m.own, m.noted, m.proposed = true, timed.Set{}, now
 	out = append(out, Effect{Kind: Notify, Event: Event{Kind: Proposed, Epoch: m.state.Epoch, System: next}})
 	return m.handleNoted(now, m.cfg.Self.Node, out)
-}
-
-// othersNoted reports whether another voter has noted a proposal.
-func (m *Machine) othersNoted(stamps []edict.Stamp) bool {
-	for i := range stamps {
-		if r := m.reportOf(stamps[i].Node); r != nil && r.state.Phase != Idle {
-			return true
-		}
-	}
-	return false
 }
 
 // latest returns the latest proposal that the voters of a round had noted when they

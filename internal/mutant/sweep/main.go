@@ -12,6 +12,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -83,10 +84,16 @@ func (w *workshop) run(ctx context.Context, which choice, log string, patterns [
 	if w.equivalent, err = known(equivalents); err != nil {
 		return err
 	}
+	none := true
 	for _, pkg := range pkgs {
-		if err := w.sweep(ctx, pkg, which.of(changes, pkg), json.NewEncoder(out)); err != nil {
+		some := which.of(changes, pkg)
+		none = none && len(some) == 0
+		if err := w.sweep(ctx, pkg, some, json.NewEncoder(out)); err != nil {
 			return err
 		}
+	}
+	if none {
+		return errors.New("there are no such changes")
 	}
 	return nil
 }
