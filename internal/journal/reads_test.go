@@ -69,6 +69,10 @@ func piecesAreChecked(t testing.TB) {
 	_, err = s.Write([]byte(want))
 	require.NoError(t, err)
 	require.NoError(t, s.Commit())
+	_, err = s.Write([]byte("more"))
+	require.ErrorIs(t, err, journal.ErrClosed)
+	require.ErrorIs(t, s.Commit(), journal.ErrClosed)
+	s.Abandon() // too late
 	require.NoError(t, j.Close())
 	name := files(d, "snapshot-")[0]
 	damaged := 0
