@@ -398,6 +398,18 @@ func refusalEnds(t testing.TB) {
 
 func TestARefusalEnds(t *testing.T) { refusalEnds(t) }
 
+// However often an application could not make a snapshot, it is asked again a minute later.
+func TestRefusalsStayRare(t *testing.T) {
+	w := newWorld(2, Config{})
+	w.install(0)
+	w.op(0, "a")
+	w.nodes[0].refuses = true
+	w.install(0, 1)
+	w.nodes[0].r.refusals = 1000
+	w.run(10*mostRetry - time.Second)
+	require.Equal(t, 1010, w.nodes[0].r.refusals)
+}
+
 func keepsRate(t testing.TB) {
 	w := newWorld(2, Config{ChunkBytes: 100, Rate: 10_000})
 	w.install(0)
