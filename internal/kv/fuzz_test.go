@@ -91,9 +91,11 @@ func TestDamagedSnapshotsAreRefused(t *testing.T) {
 	w := newRandom(t, 1)
 	w.play()
 	b := written(t, w.parts[0].s)
-	require.ErrorIs(t, New(Partitionable).Restore(bytes.NewReader(nil)), ErrDamaged)
+	s := New(Partitionable)
+	require.ErrorIs(t, s.Restore(bytes.NewReader(nil)), ErrDamaged)
 	for range 300 {
-		require.ErrorIs(t, New(Partitionable).Restore(bytes.NewReader(b[:rand.IntN(len(b))])), ErrDamaged)
+		require.ErrorIs(t, s.Restore(bytes.NewReader(b[:rand.IntN(len(b))])), ErrDamaged)
+		require.Equal(t, New(Partitionable), s, "a part of a state is none")
 	}
 	require.ErrorIs(t, New(Partitionable).Restore(bytes.NewReader(append(bytes.Clone(b), 0))), ErrDamaged)
 	require.ErrorContains(t, New(Linearizable).Restore(bytes.NewReader(b)), "this store is linearizable, and the state is of one that is partitionable")
