@@ -161,6 +161,7 @@ func FuzzCoalesced(f *testing.F) {
 			for _, p := range pkts[:n] {
 				require.LessOrEqual(t, p.N, segment)
 				require.True(t, p.N == segment || len(back)+p.N == len(whole))
+				require.Len(t, p.Buf, cap(p.Buf), "to append to it would overwrite the next packet")
 				back = append(back, p.Buf...)
 			}
 		}
