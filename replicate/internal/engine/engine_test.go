@@ -310,6 +310,30 @@ func goesOver(t *testing.T) (differences []string) {
 
 func TestAStateGoesOverIntoTheNextIncarnation(t *testing.T) { require.Empty(t, goesOver(t)) }
 
+// The result of a call that lasts longer than its incarnation is for nobody, and the application
+// goes on.
+func TestAResultThatComesLateHoldsNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := new(hub)
+		m := &member{app: &words{gate: make(chan struct{})}, group: h.join(1)}
+		var err error
+		m.Engine, err = New(replica.Config{HashEvery: 1}, m.group, m.app, nil, nil, nil)
+		require.NoError(t, err)
+		go func() { _ = m.Run(t.Context()) }()
+		h.view(m.group)
+		m.submit(t, "one") // and the state is hashed
+		synctest.Wait()
+		m.group.end(ErrNextIncarnation)
+		synctest.Wait()
+		h.view(m.group)
+		m.submit(t, "two")
+		synctest.Wait()
+		close(m.app.gate)
+		synctest.Wait()
+		require.Equal(t, []string{"one", "two"}, m.app.list)
+	})
+}
+
 // Operations are accepted in a view only.
 func TestOperationsAreAcceptedInAView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -42,6 +42,18 @@ func (r *reader) setAhead(n uint64) {
 	r.ahead = n
 }
 
+// Readers hear of calls before the application gets them, or they would not know what they see.
+func TestReadersHearOfCallsFirst(t *testing.T) {
+	var e *Engine
+	heard := uint64(0)
+	e, err := New(replica.Config{}, nil, &words{}, nil, nil, func(Event) { heard = e.extent.calls })
+	require.NoError(t, err)
+	i := newIncarnation(e, Incarnation{})
+	i.distribute([]replica.Effect{{Kind: replica.Beside}, {Kind: replica.Notify, Event: &replica.Event{}}})
+	require.EqualValues(t, 1, heard)
+	require.Equal(t, 1, e.calls.len())
+}
+
 // begin begins a read. The channel gets whether it succeeded.
 func (r *reader) begin(ctx context.Context) <-chan bool {
 	done := make(chan bool, 1)
