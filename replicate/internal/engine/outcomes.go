@@ -28,7 +28,6 @@ type Wait struct {
 	// Verdict gets the verdict. It has room for one.
 	Verdict chan Verdict
 	at      func(Verdict)
-	reached bool // at was called
 }
 
 // Verdict is the outcome of an operation or a barrier.
@@ -40,9 +39,6 @@ type Verdict struct {
 	Lasting bool
 	// Restores is how often the state was replaced by that of others before.
 	Restores uint64
-	// Late says that the verdict was not given at its place among the calls of the
-	// application.
-	Late bool
 }
 
 // NotAppliedHere is why the outcome of an operation is unknown that was delivered

@@ -40,9 +40,7 @@ func (o *Outcomes) Sent(call uint64, id broadcast.ID, err error, at func(Verdict
 	}
 	for i := range o.early {
 		if n := &o.early[i]; n.at >= call && n.about(id) {
-			v := n.Verdict
-			v.Late = true
-			w.Verdict <- v
+			w.Verdict <- n.Verdict
 			return w
 		}
 	}
@@ -55,7 +53,7 @@ func (o *Outcomes) Sent(call uint64, id broadcast.ID, err error, at func(Verdict
 
 // Over ends a wait whose verdict the caller has taken, or that Forget has ended.
 func (o *Outcomes) Over(w *Wait) {
-	w.at, w.reached = nil, false
+	w.at = nil
 	o.idle.Put(w)
 }
 

@@ -19,7 +19,6 @@ func (o *Outcomes) reach(m *broadcast.Delivery, v Verdict) {
 	v.Message = *m
 	v.Message.Payload = nil
 	w.at(v)
-	w.reached = true
 }
 
 // resolve gives the verdict on one message.
@@ -36,7 +35,6 @@ func (o *Outcomes) resolve(m *broadcast.Delivery, v Verdict) {
 	if w == nil {
 		return
 	}
-	v.Late = w.at != nil && !w.reached
 	w.Verdict <- v
 }
 
