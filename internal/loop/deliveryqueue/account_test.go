@@ -94,6 +94,7 @@ func TestEveryItemIsAccountedFor(t *testing.T) { accountedFor(t) }
 func accountedFor(t rapid.TB) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := &account{q: New(1000, false)}
+		a.q.ring, a.q.spare = make([]Item, 2), 2 // so that it grows, also while items are borrowed
 		t.Repeat(map[string]func(*rapid.T){
 			"stage":  a.stage,
 			"commit": a.commit,
