@@ -8,6 +8,7 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/leader/quorum"
+	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -80,6 +81,17 @@ func operationInTheNextView(t testing.TB) {
 func TestAnOperationOfTheViewBeforeHasNoPositionInThisOne(t *testing.T) { operationInTheNextView(t) }
 
 func TestAStateFromTheMiddleOfTheViewBeforeHasNoPlaceThere(t *testing.T) { placeInTheNextView(t) }
+
+// The owner of a place changes it while the replica goes on.
+func TestAPlaceBelongsToItsOwner(t *testing.T) {
+	id := broadcast.ID{Sender: 1, Boot: 2, Sequence: 3}
+	m := &Replica{cfg: Config{Stored: true}, view: &membership.View{}}
+	m.noteOrdered(&broadcast.Delivery{ID: id})
+	m.locate(0)
+	id.Sequence++
+	m.noteOrdered(&broadcast.Delivery{ID: id})
+	require.Equal(t, []broadcast.Mark{{Node: 1, Boot: 2, Sequence: 3}}, m.out[0].Place.Ordered)
+}
 
 // positionsInTheMiddle has a member without a state get that of the middle of a view, whose
 // operations it had delivered and dropped.
