@@ -356,3 +356,23 @@ func leavesOtherFiles(t testing.TB) {
 
 // A journal removes what a crash has left of its own files, and no other file.
 func TestAJournalLeavesOtherFiles(t *testing.T) { leavesOtherFiles(t) }
+
+// A snapshot that is not wanted, or for which there was no room, leaves all room to the log.
+func TestASnapshotThatCameToNothingTakesNoRoom(t *testing.T) {
+	d := disktest.New()
+	j := openOn(t, d)
+	require.NoError(t, appendOne(j, 1, 10))
+	names, err := d.List()
+	require.NoError(t, err)
+	for _, room := range []int{-1, 100} {
+		s, err := j.NewSnapshot(1)
+		require.NoError(t, err)
+		d.SetRoom(room)
+		_, err = s.Write(make([]byte, 1<<20))
+		require.Equal(t, room >= 0, errors.Is(err, journal.ErrFull))
+		s.Abandon()
+		left, err := d.List()
+		require.NoError(t, err)
+		require.ElementsMatch(t, names, left)
+	}
+}
