@@ -84,13 +84,15 @@ func TestAStoreRefusesANodeOfAnotherKind(t *testing.T) {
 	})
 }
 
-// refusesItsOpposite reports whether a store refuses a node that its kind contradicts.
+// refusesItsOpposite reports whether a store refuses a node that its kind contradicts. Its
+// directory is free afterwards.
 func refusesItsOpposite(t testing.TB, kind kv.Kind) bool {
 	q, err := quorum.Majority(timed.SetOf(1))
 	require.NoError(t, err)
-	cfg := failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(), Quorum: q,
+	cfg := failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(), Quorum: q, StateDir: t.TempDir(),
 		Broadcast: &failaware.BroadcastConfig{RequireQuorum: kind == kv.Partitionable}}
-	p, err := Prepare(cfg, Config{Kind: kind})
+	c := Config{Kind: kind, Dir: t.TempDir()}
+	p, err := Prepare(cfg, c)
 	require.NoError(t, err)
 	n, err := failaware.Start(context.Background(), cfg)
 	require.NoError(t, err)
@@ -98,8 +100,12 @@ func refusesItsOpposite(t testing.TB, kind kv.Kind) bool {
 	s, err := p.Start(n)
 	if err == nil {
 		require.NoError(t, s.Close())
+		return false
 	}
-	return err != nil
+	p, err = Prepare(cfg, c)
+	require.NoError(t, err)
+	require.NoError(t, p.Close())
+	return true
 }
 
 func (g *group) close() {
