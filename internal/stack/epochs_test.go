@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/leader/edict"
@@ -74,6 +75,16 @@ func inEpochs() (*cluster, *Stack) {
 	return c, c.stacks[0]
 }
 
+// A state that is to be written stays as it is while the machine uses its memory again.
+func TestAStateToWriteStays(t *testing.T) {
+	s := restartedOfTwo()
+	s.begin(1, nil)
+	effects := []epoch.Effect{{Kind: epoch.Persist, State: epoch.State{Epoch: 1, System: firstSystem}}}
+	s.performEpochs(1, effects)
+	effects[0].State.System = nextSystem
+	require.Equal(t, firstSystem, s.out[0].Epoch.System)
+}
+
 // A change of the quorum system begins at once, and not with the next election period.
 func proposes(t testing.TB) {
 	c, s := inEpochs()
@@ -137,3 +148,26 @@ func learnsWithRequests(t testing.TB) {
 }
 
 func TestEpochsAreHeardOfWithRequests(t *testing.T) { learnsWithRequests(t) }
+
+// A node that is in an earlier epoch is told of the present one at once, also if its packet is
+// not the last of a batch.
+func TestABatchIsToldOfTheEpoch(t *testing.T) {
+	c := newCluster(2, leader.Stable)
+	for i, s := range c.stacks {
+		c.stacks[i] = New(Config{Self: s.Self(), Timing: timed.LAN(), Starts: 1, Epochs: &epoch.State{Epoch: uint64(i + 1), System: "majority:1,2"}},
+			timed.SetOf(1, 2).Without(s.Self().Node), c.now, 0)
+	}
+	s, asked := c.stacks[1], false
+	tells := func(e Effect) bool { return e.Kind == Send && e.Packet.Has(wire.FrameEpoch) }
+	for !asked {
+		for _, p := range c.step(s) {
+			out := s.HandleBatched(c.now, c.now, &p, nil)
+			if kind, _ := s.LastPacket(); p.Has(wire.FrameEpoch) && (kind == datagram.Delivered || kind == datagram.Accepted) {
+				require.True(t, slices.ContainsFunc(out, tells))
+				asked = true
+			}
+			c.take(out)
+		}
+		c.take(s.HandleTimeout(c.now, nil))
+	}
+}
