@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
@@ -201,4 +203,22 @@ func TestATurnGathersNothingForTheNext(t *testing.T) {
 	require.Zero(t, o.used)
 	o.send(l.cfg.Clock, l.cfg.Conn)
 	require.Equal(t, written+2, c.written)
+}
+
+// Whoever waits for a turn that never comes hears that the loop has ended.
+func TestCommandsEndWithTheLoop(t *testing.T) {
+	l, _ := newTestLoop(t)
+	said := make(chan error)
+	go func() { said <- l.Resign(context.Background(), timed.NoNode) }()
+	for !l.commands.Pending() {
+		runtime.Gosched()
+	}
+	l.driver.mu.Lock()
+	l.driver.finish()
+	select {
+	case err := <-said:
+		require.ErrorIs(t, err, ErrClosed)
+	case <-time.After(30 * time.Second):
+		t.Fatal("it waits for ever")
+	}
 }
