@@ -68,6 +68,21 @@ func TestCallsFromWithinTheApplicationEnd(t *testing.T) {
 	})
 }
 
+// The owner of an application may use it again once Close has returned.
+func TestCloseWaitsForTheApplication(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate, closed := make(chan struct{}), make(chan error, 1)
+		r := alone(t, &inward{within: func() { <-gate }})
+		go func() { _, _ = r.Submit(t.Context(), []byte("waits")) }()
+		synctest.Wait()
+		go func() { closed <- r.Close() }()
+		time.Sleep(time.Minute)
+		require.Empty(t, closed)
+		close(gate)
+		require.NoError(t, <-closed)
+	})
+}
+
 // A read within a read does not wait for the operation that waits for the first.
 func TestReadsNest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
