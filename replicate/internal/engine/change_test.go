@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"io"
 	"testing"
 	"testing/synctest"
 
@@ -34,3 +35,15 @@ func replacedOfItsEpoch(t *testing.T) (wrong []string) {
 }
 
 func TestAStateIsOfItsEpoch(t *testing.T) { require.Empty(t, replacedOfItsEpoch(t)) }
+
+// Nobody waits for the answer of an engine that has ended.
+func TestAnEngineThatHasEndedAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, err := quorum.Majority(timed.SetOf(1))
+		require.NoError(t, err)
+		m := join(t, new(hub), 1)
+		m.group.end(io.ErrUnexpectedEOF)
+		require.ErrorIs(t, <-m.err, io.ErrUnexpectedEOF)
+		require.ErrorIs(t, m.MayReplace(t.Context(), 1, one), failaware.ErrClosed)
+	})
+}
