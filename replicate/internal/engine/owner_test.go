@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/internal/journal"
 )
 
 // strangers requires that a directory with a journal is its owner's alone, and that a
@@ -93,5 +94,24 @@ func TestADamagedOwnerIsRefused(t *testing.T) {
 	for _, err := range []error{early, own(dir, Owner{Node: 1, Group: "plant"})} {
 		require.ErrorIs(t, classify(err), failaware.ErrDamaged)
 		require.ErrorContains(t, err, path)
+	}
+}
+
+// A directory that is refused after it was locked is free again.
+func TestARefusedStorageIsFree(t *testing.T) {
+	unowned, unknown := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(unowned, ownerFile+".new"), 0o700)) // where the owner would be written
+	j, err := journal.Open(unknown, journal.Options{})
+	require.NoError(t, err)
+	var b journal.Batch
+	b.Add([]byte("of a later build"))
+	require.NoError(t, j.Append(&b))
+	require.NoError(t, j.Close())
+	for _, dir := range []string{unowned, unknown} {
+		_, err := OpenStore(dir, Owner{Node: 1}, &words{})
+		require.Error(t, err)
+		lock, err := durable.TakeLock(filepath.Join(dir, "lock"))
+		require.NoError(t, err)
+		require.NoError(t, lock.Release())
 	}
 }

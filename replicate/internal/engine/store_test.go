@@ -191,3 +191,18 @@ func TestAStoreKeepsPlacesWithoutPower(t *testing.T) {
 	}
 	require.Greater(t, keepsPlaces(t, seeds), int(seeds))
 }
+
+// What the loop of the node is told of the state stays as it is while the state goes on.
+func TestPositionsThatAreRecalledStay(t *testing.T) {
+	j, err := journal.OpenOn(disktest.New(), journal.Options{})
+	require.NoError(t, err)
+	s, err := newStore(j, &words{}, keep.Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	was := []broadcast.Mark{{Node: 1, Boot: 2, Sequence: 3}}
+	require.NoError(t, s.locate(t.Context(), &replica.Place{View: membership.ViewID{Sequence: 1, Leader: 1, Boot: 2}, Ordered: slices.Clone(was)}))
+	recalled := s.Ordered()
+	require.NoError(t, s.apply(t.Context(), &broadcast.Delivery{ID: messageID(4), Position: 1}, replica.Point{}))
+	require.Equal(t, was, recalled)
+	require.NotEqual(t, was, s.Ordered())
+}
