@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/membership"
 )
 
 // quiet requires that no state was merged or discarded.
@@ -264,3 +265,12 @@ func mergersContinue(t testing.TB) {
 }
 
 func TestAMergerContinuesWhatItMerges(t *testing.T) { mergersContinue(t) }
+
+// Two states that continue a third one have ancestors of their own.
+func TestLineagesShareNoAncestors(t *testing.T) {
+	l := Lineage{Line: make([]Ancestor, 1, 2)}
+	a := l.through(membership.ViewID{Sequence: 1}, 1)
+	b := l.through(membership.ViewID{Sequence: 2}, 1)
+	require.EqualValues(t, 1, a.Line[1].View.Sequence)
+	require.EqualValues(t, 2, b.Line[1].View.Sequence)
+}

@@ -61,3 +61,16 @@ func opensWhatItMay(t testing.TB) {
 }
 
 func TestAPacketOpensWithItsKey(t *testing.T) { opensWhatItMay(t) }
+
+// A ring that others are made of stays as it is.
+func TestRingsStay(t *testing.T) {
+	r, err := NewRing(NewKey(), NewKey(), NewKey())
+	require.NoError(t, err)
+	was := r.Format()
+	for _, change := range []func(KeyID) (*Ring, error){r.Use, r.Remove} {
+		other, err := change(r.IDs()[1])
+		require.NoError(t, err)
+		require.NotEqual(t, was, other.Format())
+		require.Equal(t, was, r.Format())
+	}
+}

@@ -85,6 +85,22 @@ func TestAStateToWriteStays(t *testing.T) {
 	require.Equal(t, firstSystem, s.out[0].Epoch.System)
 }
 
+// What readers and packets have of the epoch stays as it is, and so does an assurance.
+func TestWhatWasToldStays(t *testing.T) {
+	s := restartedOfTwo()
+	told := s.Epoch()
+	_, err := s.Force(1, "majority:1", timed.SetOf(2), nil)
+	require.NoError(t, err)
+	require.NotEqual(t, epoch.Chosen, told.Phase)
+	require.Equal(t, epoch.Chosen, s.Epoch().Phase)
+
+	s.begin(1, nil)
+	effects := []leader.Effect{{Kind: leader.Verified, Assurance: leader.Assurance{Local: 5}}}
+	s.performElection(1, effects)
+	effects[0].Assurance.Local = 7
+	require.EqualValues(t, 5, s.events[0].Assurance.Local)
+}
+
 // A change of the quorum system begins at once, and not with the next election period.
 func proposes(t testing.TB) {
 	c, s := inEpochs()

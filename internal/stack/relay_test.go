@@ -254,3 +254,17 @@ func nextRequestFlushes(t testing.TB) {
 }
 
 func TestTheNextRequestSendsTheRepliesToTheLast(t *testing.T) { nextRequestFlushes(t) }
+
+// Replies that leave in a turn stay as they are while others are collected in it.
+func TestRepliesThatLeaveStay(t *testing.T) {
+	var r relay
+	for id := range timed.NodeID(2) {
+		r.begin(timed.Incarnation{Node: 9, Boot: 1}, timed.Instant(id))
+		r.add(&wire.Relayed{Voter: incarnationOf(id + 1)})
+	}
+	r.flush()
+	for i, p := range r.packets[:r.used] {
+		require.Equal(t, incarnationOf(timed.NodeID(i+1)), p.packet.Replies[0].Voter)
+	}
+	require.Equal(t, 2, r.used)
+}

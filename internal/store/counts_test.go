@@ -30,6 +30,8 @@ func TestEveryKindOfEventIsCountedFromTheStart(t *testing.T) {
 		require.Len(t, counted, len(found))
 		require.Zero(t, counted["diverged"])
 		require.NotZero(t, counted["settled"])
+		clear(counted)
+		require.NotZero(t, g.stores[0].Counts().Events["settled"], "what was told belongs to who asked")
 	})
 }
 
