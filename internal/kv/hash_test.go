@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -100,6 +101,12 @@ func partsHash(t testing.TB) {
 	n.Merge([]*State{w.copy(), o.copy()})
 	require.Equal(t, m.Hash(), n.Hash())
 	require.NotEmpty(t, m.Conflicts(""))
+	lost := m.Conflicts("")[0].Lost
+	resolve := &Command{Op: Resolve, Dot: Dot{9, 1}, Key: "k", Lease: lost.Dot}
+	require.Equal(t, Done, m.Apply(resolve.Encode()).Status)
+	n = New(Partitionable)
+	require.NoError(t, n.Restore(bytes.NewReader(written(t, m))))
+	require.Equal(t, m.Hash(), n.Hash(), "a resolved conflict has no value")
 	n.conflicts = index[string, *Conflict]{}
 	require.NotEqual(t, m.Hash(), n.Hash(), "one without the conflict")
 	n.Merge([]*State{same.s, o.s})
