@@ -305,3 +305,13 @@ func headsAreFound(t testing.TB) {
 }
 
 func TestHeadsAreFoundAnywhere(t *testing.T) { headsAreFound(t) }
+
+// A piece of a snapshot whose length is damaged takes no memory: nobody looks for its end.
+func TestADamagedLengthIsNotBelieved(t *testing.T) {
+	d := disktest.New()
+	sample(t, d, 700, 20, 20)
+	name := files(d, "snapshot-")[0]
+	_, err := read(changed(d.Files(), name, func(b []byte) []byte { b[36]++; return b })) // of the first piece, behind the header
+	require.True(t, disktest.Blames(err, name), "%v", err)
+	require.ErrorContains(t, err, "a piece is too long")
+}
