@@ -105,6 +105,40 @@ func TestPrepareRefusesAStateWithoutItsStateDirectory(t *testing.T) {
 	})
 }
 
+// A Storage is free again when a replica is refused, whatever the reason.
+func TestARefusedReplicaGivesItsStorageFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net, dir := memory.New(memory.Options{Seed: 18}), t.TempDir()
+		start := func(id failaware.NodeID) (failaware.Config, *failaware.Node) {
+			c := failaware.Config{ID: id, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}}
+			n, err := failaware.Start(t.Context(), c)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = n.Close() })
+			return c, n
+		}
+		c, n := start(1)
+		prepare := func(spool string) (*replicate.Prepared, error) {
+			return replicate.Prepare(c, &words{}, replicate.Config{Storage: filepath.Join(dir, "state"), Spool: spool})
+		}
+		_, err := prepare(filepath.Join(dir, "none"))
+		require.ErrorContains(t, err, "Spool")
+		p, err := prepare("")
+		require.NoError(t, err)
+		_, other := start(2)
+		_, err = p.Start(other)
+		require.ErrorContains(t, err, "Prepare was called for node 1")
+		p, err = prepare("")
+		require.NoError(t, err)
+		_, err = replicate.Start(n, &words{}, replicate.Config{})
+		require.NoError(t, err)
+		_, err = p.Start(n)
+		require.ErrorIs(t, err, failaware.ErrConsumer)
+		p, err = prepare("")
+		require.NoError(t, err)
+		require.NoError(t, p.Close())
+	})
+}
+
 // A Prepared is for one node, and is used once.
 func TestAPreparedIsForOneNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
