@@ -223,6 +223,7 @@ func resolvedStaysResolved(t testing.TB) {
 	require.Equal(t, Done, w.do(resolve).Status)
 	require.Equal(t, NotFound, w.do(resolve).Status)
 	require.Empty(t, w.s.Conflicts(""))
+	require.NotEmpty(t, list[0].Lost.Value, "who has listed the conflict may still read it")
 	o.put("b", "3")
 	for _, order := range [][]*world{{w.part(4), o.part(5)}, {o.part(6), w.part(7)}} {
 		m := merge(order...)

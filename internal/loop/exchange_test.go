@@ -193,7 +193,8 @@ func otherQuorums(t testing.TB) {
 
 	differs(9)
 	require.Equal(t, 2, count())
-	require.Equal(t, x.settings, *x.events().told, "it has told them before")
+	told, were := x.events().told, x.settings
+	require.Equal(t, were, *told, "it has told them before")
 	x.advance(period)
 	delete(x.outside.settings, from)
 	differs(10)
@@ -204,6 +205,7 @@ func otherQuorums(t testing.TB) {
 	x.says(d.cfg.Group, true, from)
 	require.Equal(t, 3, count())
 	require.Equal(t, x.settings, *x.events().told)
+	require.Equal(t, were, *told, "an earlier event stays as it is")
 	require.Empty(t, d.stack.Datagram().Boot(7), "settings count for nothing else")
 }
 

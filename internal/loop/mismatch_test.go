@@ -100,6 +100,22 @@ func TestARowIsFoundByItsAddress(t *testing.T) {
 	require.Nil(t, l.at(oddAddr, now))
 }
 
+// What users were told of a peer's settings stays as it is when the peer changes them.
+func TestWhatWasToldOfSettingsStays(t *testing.T) {
+	l, _ := newTestLoop(t)
+	d := l.driver
+	theirs := wire.Settings{Group: "theirs"}
+	other := Settings{Group: 9, Told: theirs}
+	d.noteMismatch(3, other, oddAddr, false)
+	told, byID, byAddr := d.report.events[0].Settings, d.mismatches.of(3, netip.AddrPort{}, d.clock.now), d.mismatches.at(oddAddr, d.clock.now)
+	other.Told.Group = "another"
+	d.noteMismatch(3, other, oddAddr, false)
+	require.Equal(t, "another", d.mismatches.at(oddAddr, d.clock.now).Told.Group)
+	require.Equal(t, theirs, *told)
+	require.Equal(t, theirs, byID.Told)
+	require.Equal(t, theirs, byAddr.Told)
+}
+
 // A listed peer is not silent while packets come from its address, whatever they are.
 func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
 	l, c := newLoop(func(cfg *Config) {

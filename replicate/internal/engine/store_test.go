@@ -206,3 +206,15 @@ func TestPositionsThatAreRecalledStay(t *testing.T) {
 	require.Equal(t, was, recalled)
 	require.NotEqual(t, was, s.Ordered())
 }
+
+// An engine hears at once with which state it begins.
+func TestARecoveryIsToldAtOnce(t *testing.T) {
+	j, err := journal.OpenOn(disktest.New(), journal.Options{})
+	require.NoError(t, err)
+	s, err := newStore(j, &words{}, keep.Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	require.Len(t, s.News(), 1)
+	_, events := s.take()
+	require.Equal(t, replica.EventRecovered, events[0].Kind)
+}
