@@ -105,7 +105,9 @@ func rivals(t testing.TB) {
 		require.NoError(t, l.driver.failure, "a late packet says nothing")
 		now := answer.Stamp
 		o.advance(time.Millisecond)
-		o.rival(t, l, boot, 4, datagram.Echo{Boot: 50, Sent: now, Received: now, Latest: now, Heard: datagram.NotHeard})
+		o.rival(t, l, boot, 4, datagram.Echo{Boot: 49, Sent: now, Received: now, Latest: now, Heard: datagram.NotHeard})
+		require.NoError(t, l.driver.failure, "it has heard another process")
+		o.rival(t, l, boot, 5, datagram.Echo{Boot: 50, Sent: now, Received: now, Latest: now, Heard: datagram.NotHeard})
 		if smaller {
 			var e *DuplicateIDError
 			require.ErrorAs(t, l.driver.failure, &e)

@@ -77,6 +77,8 @@ func provedAddressesOnly(t testing.TB) {
 	require.True(t, r.to[2].Proved)
 
 	r.learn(3, at(30), false, 1)
+	r.take(&peers.List{listed(2, 20), listed(3, 31)}, timed.SetOf(2, 3), 16)
+	require.Equal(t, at(30), r.to[3].Addr, "it is alive there")
 	require.False(t, r.to[3].Proved)
 	h.Source = 3
 	r.follow(&h, at(30), true, datagram.Challenged, 16, time.Second)

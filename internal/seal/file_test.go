@@ -69,6 +69,21 @@ func TestAFileIsChangedByOneAtATime(t *testing.T) {
 	require.Equal(t, r.IDs(), again.IDs())
 }
 
+// A change that could not be written is no change.
+func TestAChangeThatIsNotWrittenIsToldSo(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	path := filepath.Join(dir, "keys")
+	r := ring(t, NewKey())
+	require.NoError(t, r.CreateFile(path))
+	require.NoError(t, os.MkdirAll(path+".new/in the way", 0o700)) // of the new file
+	err := ChangeFile(path, func(r *Ring) (*Ring, error) { return r.Install(NewKey()) })
+	require.ErrorContains(t, err, "the key file "+path)
+	is, err := ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, r.IDs(), is.IDs())
+}
+
 func TestFaultsOfFiles(t *testing.T) {
 	key := func() string { k := NewKey(); return k.Text() + "\n" }
 	same := key()
