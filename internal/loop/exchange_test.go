@@ -140,6 +140,13 @@ func TestAnOldMismatchIsNotShown(t *testing.T) {
 		}
 		x.advance(time.Millisecond)
 		require.Zero(t, shown(), list)
+		if list != nil {
+			x.says(99, true, at(70))
+			s := *d.pub.current
+			s.Alive.Add(7)
+			d.pub.current = &s
+			require.Zero(t, shown(), "other packets of it count")
+		}
 	}
 }
 

@@ -222,3 +222,17 @@ func TestCommandsEndWithTheLoop(t *testing.T) {
 		t.Fatal("it waits for ever")
 	}
 }
+
+// brokenConn is a connection whose socket has become unusable.
+type brokenConn struct{ *fakeConn }
+
+func (brokenConn) ReadBatch([]udp.Packet, timed.Instant) (int, error) { return 0, errBroken }
+
+var errBroken = errors.New("the socket is broken")
+
+func TestALoopSaysThatItsSocketIsBroken(t *testing.T) {
+	l, _ := newLoop(func(cfg *Config) { cfg.Conn = brokenConn{cfg.Conn.(*fakeConn)} })
+	l.Run()
+	<-l.Done()
+	require.Equal(t, errBroken, l.Err())
+}
