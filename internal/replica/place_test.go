@@ -183,7 +183,7 @@ func TestOperationsOfAnUnsettledViewHaveAPlaceThere(t *testing.T) { placeOfAnUns
 func TestAStateFromTheMiddleOfAViewHasAPlaceThere(t *testing.T) { placeInTheMiddle(t) }
 
 func TestPlacesAreReadAsTheyWereWritten(t *testing.T) {
-	for _, era := range []Era{{}, {5, "majority:1,2,3"}} {
+	for _, era := range []Era{{}, {1, "majority:1"}, {5, "majority:1,2,3"}} {
 		p := Place{Earlier{Lineage: Lineage{Label: Label{1}, End: someName, Line: []Ancestor{{Label{2}, someView, 3}}, Rank: 8, Era: era}}, someView, 9,
 			[]broadcast.Mark{{Node: 3, Boot: 4, Sequence: 5}, {Node: 6, Boot: 7, Sequence: 8}}}
 		p.Remembers = true

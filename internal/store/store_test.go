@@ -251,6 +251,20 @@ func TestKeysEndWithTheirLeases(t *testing.T) {
 	require.True(t, endsWithoutTheFirst(t))
 }
 
+// A lease ends in time whatever the ids of the nodes are.
+func TestLeasesEndAtNodesOfLargeIDs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startStore(t, failaware.Config{ID: 200, Transport: memory.New(memory.Options{Seed: 1}).Transport(),
+			Broadcast: &failaware.BroadcastConfig{}}, Config{Kind: kv.Partitionable})
+		g := &group{t: t, stores: []*Store{s}, bounds: s.node.Bounds()}
+		defer g.close()
+		g.settle()
+		g.put(0, "a", "1", time.Second)
+		time.Sleep(2 * time.Second)
+		require.Equal(t, "-", g.get(0, "a"))
+	})
+}
+
 // endsWithoutTheFirst reports whether a lease ends in a view whose first member is slow to
 // end it: that node's store has stopped looking.
 func endsWithoutTheFirst(t *testing.T) (ended bool) {
