@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -69,3 +70,27 @@ func votesBringUTC(t testing.TB) {
 }
 
 func TestVotesBringUTC(t *testing.T) { votesBringUTC(t) }
+
+// A node suspects its own clock when those of most peers contradict it, and not when that of
+// one of two does.
+func TestMostPeersContradictAClock(t *testing.T) {
+	c, lead := atRest()
+	s := c.stacks[lead.Self().Node%3]
+	suspects := func(peers timed.Set) bool {
+		c.events = nil
+		for range 300 {
+			for _, p := range c.step(s) {
+				if peers.Has(p.Header.Source) {
+					p.Header.Stamp = p.Header.Stamp.Add(time.Second)
+				}
+				c.take(s.HandlePacket(c.now, c.now, &p, nil))
+			}
+			c.take(s.HandleTimeout(c.now, nil))
+		}
+		require.True(t, slices.ContainsFunc(c.events, func(e Event) bool { return e.Kind == EventClockFault }))
+		return slices.ContainsFunc(c.events, func(e Event) bool { return e.Kind == EventRestart })
+	}
+	others := timed.SetOf(1, 2, 3).Without(s.Self().Node)
+	require.False(t, suspects(timed.SetOf(others.Next(0))))
+	require.True(t, suspects(others))
+}
