@@ -194,7 +194,7 @@ func TestAStoreKeepsPlacesWithoutPower(t *testing.T) {
 
 // What the loop of the node is told of the state stays as it is while the state goes on.
 func TestPositionsThatAreRecalledStay(t *testing.T) {
-	j, err := journal.OpenOn(disktest.New(), journal.Options{})
+	j, err := journal.OpenOn(disktest.New(), journal.Options{Segment: 1 << 16})
 	require.NoError(t, err)
 	s, err := newStore(j, &words{}, keep.Options{})
 	require.NoError(t, err)
@@ -209,7 +209,7 @@ func TestPositionsThatAreRecalledStay(t *testing.T) {
 
 // An engine hears at once with which state it begins.
 func TestARecoveryIsToldAtOnce(t *testing.T) {
-	j, err := journal.OpenOn(disktest.New(), journal.Options{})
+	j, err := journal.OpenOn(disktest.New(), journal.Options{Segment: 1 << 16})
 	require.NoError(t, err)
 	s, err := newStore(j, &words{}, keep.Options{})
 	require.NoError(t, err)
