@@ -8,6 +8,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
 
@@ -75,3 +76,18 @@ func messagesSayAll(t testing.TB) {
 }
 
 func TestMessagesSayAllThatIsKnown(t *testing.T) { messagesSayAll(t) }
+
+// Who waits for a barrier, or for an operation to last, hears that the node has stopped.
+func TestBarriersEndWithTheNode(t *testing.T) {
+	e, err := engine.New(replica.Config{}, nil, newAdapter(nil), nil, nil, nil)
+	require.NoError(t, err)
+	r := &Replica{engine: e, done: make(chan struct{})}
+	require.Equal(t, failaware.ErrClosed, r.why(unknownFor(failaware.NodeStopped)))
+	close(r.done)
+	_, err = r.barrier(t.Context(), nil)
+	require.Equal(t, failaware.ErrClosed, err)
+	var unknown *failaware.UnknownOutcomeError
+	require.ErrorAs(t, r.confirm(t.Context(), failaware.MessageID{Sender: 1, Boot: 2, Sequence: 3}, 0), &unknown)
+	require.Equal(t, failaware.NodeStopped, unknown.Reason)
+	require.EqualValues(t, 3, unknown.ID.Sequence)
+}
