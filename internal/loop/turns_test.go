@@ -142,6 +142,26 @@ func countWhenTheyCame(t testing.TB) {
 	require.Equal(t, bounds[0], bounds[2])
 }
 
+// The status has what is known of a peer's clock and of its last fast packet, and how late the
+// loop was.
+func TestTheStatusHasWhatAPacketShows(t *testing.T) {
+	l, o := newOutside(nil, peers.Peer{ID: 7, Addr: at(70).String()})
+	d := l.driver
+	sent := o.instant()
+	o.advance(time.Millisecond)
+	b := sealedPacket(t, l, nil, 1, datagram.Echo{Boot: d.cfg.Self.Boot, Sent: sent, Received: o.instant(), Latest: sent, Heard: datagram.NotHeard})
+	d.turn([]udp.Packet{{Buf: b, N: len(b), Addr: at(70), Received: o.instant()}}, l.cfg.Clock.Read())
+	d.clock.until = o.instant()
+	o.advance(time.Millisecond)
+	d.clock.measure(o.instant(), 0)
+	s := d.status()
+	require.Equal(t, time.Millisecond, s.Lateness.Max)
+	p := s.Peers[0]
+	require.GreaterOrEqual(t, p.LastFast, time.Duration(0))
+	require.True(t, p.OffsetKnown)
+	require.Less(t, p.OffsetLow, p.OffsetHigh)
+}
+
 // Packets that count are fast or slow in the status of their sender.
 func TestPacketsAreFastOrSlow(t *testing.T) {
 	l, _ := newOutside(nil, peers.Peer{ID: 7, Addr: at(70).String()})

@@ -236,3 +236,11 @@ func TestALoopSaysThatItsSocketIsBroken(t *testing.T) {
 	<-l.Done()
 	require.Equal(t, errBroken, l.Err())
 }
+
+// A caller that gives up hears why.
+func TestTheCauseOfAContextIsTold(t *testing.T) {
+	l, _ := newTestLoop(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errBroken)
+	require.Equal(t, errBroken, l.Resign(ctx, timed.NoNode))
+}

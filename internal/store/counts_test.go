@@ -6,9 +6,11 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/replicate"
 )
@@ -48,4 +50,29 @@ func TestOtherBuildsAreNoFault(t *testing.T) {
 	s.noteEvent(replicate.Differs{Member: 2, Setting: "Storage"})
 	require.EqualValues(t, 1, s.counted.events["differs"])
 	require.IsType(t, replicate.Differs{}, said[1])
+}
+
+// Operations that wait for a reader are counted, and the directory of the state is told.
+func TestWhatWaitsIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		g := startWith(t, Config{Kind: kv.Partitionable, Dir: dir}, 1, 1)
+		s, waiting := g.stores[0], Counts{}
+		s.replica.Read(func() {
+			for _, key := range []string{"a", "b", "c"} {
+				go func() { _, _ = s.Submit(within(t, time.Minute), kv.Command{Op: kv.Put, Key: key}, api.Attempt{}) }()
+			}
+			time.Sleep(time.Second)
+			waiting = s.Counts()
+		})
+		require.GreaterOrEqual(t, waiting.Behind, 2, "besides the one whose turn it is")
+		require.Zero(t, waiting.Keys)
+		g.settle()
+		require.Zero(t, s.Counts().Behind)
+		require.Equal(t, 3, s.Counts().Keys)
+		var a api.KVStatus
+		s.Describe(&a)
+		require.Equal(t, dir, a.Storage)
+		g.close()
+	})
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -46,4 +47,10 @@ func TestAnEngineThatHasEndedAnswers(t *testing.T) {
 		require.ErrorIs(t, <-m.err, io.ErrUnexpectedEOF)
 		require.ErrorIs(t, m.MayReplace(t.Context(), 1, one), failaware.ErrClosed)
 	})
+}
+
+func TestTheCauseOfAContextIsTold(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(io.ErrUnexpectedEOF)
+	require.Equal(t, io.ErrUnexpectedEOF, idle(t).MayReplace(ctx, 1, nil))
 }
