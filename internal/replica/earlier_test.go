@@ -274,3 +274,16 @@ func TestLineagesShareNoAncestors(t *testing.T) {
 	require.EqualValues(t, 1, a.Line[1].View.Sequence)
 	require.EqualValues(t, 2, b.Line[1].View.Sequence)
 }
+
+// However many states a state continues, a member can say which one it has.
+func TestAReportOfManyAncestorsFits(t *testing.T) {
+	w := newWorld(2, Config{MaxPayload: LeastPayload, ChunkBytes: MinChunkBytes})
+	w.install(0)
+	w.op(0, "a")
+	w.nodes[0].r.lineage.Line = make([]Ancestor, maxLine)
+	longest := 0
+	w.hold = func(_ int, p []byte) bool { longest = max(longest, len(p)); return false }
+	w.install(0, 1)
+	require.NotZero(t, longest)
+	require.LessOrEqual(t, longest, LeastPayload)
+}

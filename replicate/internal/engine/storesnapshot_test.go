@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -324,3 +325,18 @@ func refusals(t testing.TB, s *Store) (n int) {
 
 // An application may fail to make a snapshot for its Storage as it may for another member.
 func TestASnapshotThatCannotBeMadeIsTriedAgain(t *testing.T) { unmade(t) }
+
+// An application is asked again after a second, and eventually once a minute.
+func TestAnApplicationIsAskedEverMoreSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, err := journal.OpenOn(disktest.New(), journal.Options{Segment: 1 << 10})
+		require.NoError(t, err)
+		s, err := newStore(j, &moody{&words{}, 8, 0}, keep.Options{})
+		require.NoError(t, err)
+		began := time.Now()
+		s.dislocate()
+		require.NoError(t, s.locate(t.Context(), placeOf(1)))
+		require.Equal(t, (1+2+4+8+16+32+60+60)*time.Second, time.Since(began))
+		require.NoError(t, s.Close())
+	})
+}
