@@ -161,7 +161,7 @@ func TestRepliesThatCannotWaitGoToTheRequester(t *testing.T) {
 	p := w.catch(t, 2)
 	// The relay collects for another request: these replies are sent at once.
 	other := *p
-	c := wire.Collated{Leader: incarnationOf(4), Number: p.Collated.Number, Replies: p.Collated.Replies}
+	c := wire.Collated{Leader: incarnationOf(4), Number: p.Collated.Number + 1, Replies: p.Collated.Replies}
 	w.nodes[1].relay.waiting = true
 	other.Collated = &c
 	other.Header.Counter++
