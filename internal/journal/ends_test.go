@@ -376,3 +376,24 @@ func TestASnapshotThatCameToNothingTakesNoRoom(t *testing.T) {
 		require.ElementsMatch(t, names, left)
 	}
 }
+
+// The end that a crash has left out is written as it would have been: it says that all before it
+// was flushed.
+func TestAnEndIsWrittenAsBefore(t *testing.T) {
+	d := disktest.New()
+	sample(t, d, 700, 36, 0)
+	whole := d.Files()
+	names := files(d, "log-")
+	require.Greater(t, len(names), 2)
+	cut := maps.Clone(whole)
+	for _, name := range names[:len(names)-1] {
+		b := whole[name]
+		cut[name] = b[:len(b)-36] // the head of a batch without records
+	}
+	d = disktest.Of(cut)
+	_, err := journal.OpenOn(d, journal.Options{Segment: 700})
+	require.NoError(t, err)
+	for _, name := range names[:len(names)-1] {
+		require.Equal(t, whole[name], d.Files()[name])
+	}
+}
