@@ -493,3 +493,14 @@ func changesStay(t testing.TB) {
 }
 
 func TestChangesOfAWatcherStay(t *testing.T) { changesStay(t) }
+
+// A command looks at no lease before one may end: there may be many.
+func TestLeasesAreLookedAtWhenOneMayEnd(t *testing.T) {
+	w := newWorld(t, Linearizable)
+	w.do(Command{Op: Put, Key: "a", TTL: time.Minute})
+	for range 2 {
+		w.do(Command{Op: Tick})
+		require.False(t, w.s.stray)
+		require.Greater(t, w.s.soonest, w.s.clock.now)
+	}
+}

@@ -146,3 +146,16 @@ func TestAnUnusedIDIsNobodys(t *testing.T) {
 	r.learn(timed.MaxNodes-1, at(30), true, 1)
 	require.Equal(t, timed.NodeID(timed.MaxNodes-2), r.unused())
 }
+
+// What was noted of addresses ends with the list that they are or are not in.
+func TestReasonsEndWithTheirList(t *testing.T) {
+	r := routes{self: 1, limit: 10}
+	r.take(&peers.List{listed(2, 20)}, timed.Set{}, 0)
+	r.refuse(at(20), refusal{why: refusedOther})
+	r.refuse(at(21), refusal{why: refusedKey})
+	require.Len(t, r.refusals, 1)
+	require.Len(t, r.unopened, 1)
+	r.take(&peers.List{listed(2, 21)}, timed.Set{}, 0)
+	require.Empty(t, r.refusals)
+	require.Empty(t, r.unopened)
+}
