@@ -159,3 +159,16 @@ func TestReasonsEndWithTheirList(t *testing.T) {
 	require.Empty(t, r.refusals)
 	require.Empty(t, r.unopened)
 }
+
+// A listed address is the node's that answers there, until another one shows that it does.
+func TestAnAddressIsItsNodesUntilAnotherProvesItself(t *testing.T) {
+	r, entry := routes{self: 1, limit: 10}, listed(timed.NoNode, 30)
+	r.take(&peers.List{entry}, timed.Set{}, 0)
+	for _, p := range []struct {
+		id, want timed.NodeID
+		proved   bool
+	}{{2, 2, true}, {3, 2, false}, {3, 3, true}} {
+		r.learn(p.id, at(30), p.proved, 1)
+		require.Equal(t, p.want, entry.Node())
+	}
+}

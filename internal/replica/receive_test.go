@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/timed"
 )
 
 // A snapshot that nobody could make is sent after an offer in the order, which its pieces
@@ -40,3 +41,20 @@ func piecesBeforeReports(t testing.TB) {
 }
 
 func TestPiecesOvertakeTheReports(t *testing.T) { piecesBeforeReports(t) }
+
+// A node that gets several states for a merge says how much of all has come, and no sender.
+func TestProgressOfAMergeHasNoSender(t *testing.T) {
+	cfg := Config{}.WithDefaults()
+	m := &Replica{cfg: cfg, phase: merging}
+	m.cfg.Self.Node = 3
+	for id := range timed.NodeID(2) {
+		n := Name{Label: Label{byte(id)}}
+		m.services = append(m.services, service{name: n, source: id + 1})
+		m.incoming = append(m.incoming, &incoming{name: n, size: 10, data: cfg.NewContent(), from: id + 1})
+		p, waits := m.Progress()
+		require.True(t, waits)
+		require.EqualValues(t, 10*(id+1), p.Total)
+		require.Equal(t, id == 0, p.From == 1)
+		require.Equal(t, id == 1, p.From == timed.NoNode)
+	}
+}

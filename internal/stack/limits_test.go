@@ -140,6 +140,9 @@ func refusesSeldom(t testing.TB) {
 	require.Zero(t, refusals())
 	c.now++
 	require.Equal(t, 1, refusals())
+	c.now = c.now.Add(timed.LAN().KeepalivePeriod)
+	p.Frames, p.InUse = wire.FrameInUse, lead.Self().Boot
+	require.Zero(t, refusals(), "or two nodes would refuse each other for ever")
 }
 
 func TestARivalIsRefusedSeldom(t *testing.T) { refusesSeldom(t) }
