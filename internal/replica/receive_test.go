@@ -58,3 +58,14 @@ func TestProgressOfAMergeHasNoSender(t *testing.T) {
 		require.Equal(t, id == 1, p.From == timed.NoNode)
 	}
 }
+
+// A node that has the state keeps nothing of an abandoned transfer: it may be large.
+func TestAHolderKeepsNoSpare(t *testing.T) {
+	w := newWorld(2, Config{})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.nodes[0].r.spare = w.content("of another state")
+	w.install(0, 1)
+	require.Equal(t, Working, w.nodes[0].r.Situation())
+	require.Nil(t, w.nodes[0].r.spare)
+}
