@@ -248,3 +248,43 @@ func byDefault(t testing.TB) {
 func TestSmallStatesAreWrittenSeldom(t *testing.T) { byDefault(t) }
 
 func TestLargeStatesAreWrittenSeldom(t *testing.T) { seldom(t) }
+
+// handles is a disk that counts the files which are open.
+type handles struct {
+	*disktest.Disk
+	open int
+}
+
+type handle struct {
+	journal.File
+	of *handles
+}
+
+func (h *handles) Open(name string) (journal.File, error) {
+	f, err := h.Disk.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	h.open++
+	return handle{f, h}, nil
+}
+
+func (f handle) Close() error {
+	f.of.open--
+	return f.File.Close()
+}
+
+// A start leaves no file open: some systems remove only files that are closed.
+func TestAStartLeavesNoFileOpen(t *testing.T) {
+	d, app, k := three(t)
+	k.Dislocate()
+	require.NoError(t, k.perform(k.Locate(place(2))))
+	h, again := &handles{Disk: disktest.Of(d.Files())}, &list{}
+	j, err := journal.OpenOn(h, journal.Options{Segment: 1 << 12})
+	require.NoError(t, err)
+	before := h.open
+	_, _, err = Open(j, again, Options{})
+	require.NoError(t, err)
+	require.Equal(t, app.text(), again.text())
+	require.Equal(t, before, h.open)
+}
