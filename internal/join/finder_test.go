@@ -283,32 +283,49 @@ func TestAddressesBeyondLoopbackNeedKeys(t *testing.T) {
 	require.Equal(t, "192.0.2.2 is not a loopback address, and packets are not authenticated", f.Found().Sources[0].Problem)
 }
 
-// Packets to a multicast group come with the addresses of their senders.
+// Packets to each multicast group come with the addresses of their senders.
 func TestAMulticastGroup(t *testing.T) {
-	group := "239.255.70.65:" + freePort(t)
-	s, err := Parse("multicast:" + group)
-	require.NoError(t, err)
+	var sources []Source
+	for _, group := range []string{"239.255.70.65:", "239.255.70.66:"} {
+		s, err := Parse("multicast:" + group + freePort(t))
+		require.NoError(t, err)
+		sources = append(sources, s)
+	}
 	stop, came := make(chan struct{}), make(chan string, 100)
 	local := netip.MustParseAddrPort("127.0.0.1:0")
-	if err := Listen([]Source{s}, local, stop, func(b []byte, from netip.AddrPort) { came <- fmt.Sprint(from, " ", string(b)) }); err != nil {
+	if err := Listen(sources, local, stop, func(b []byte, from netip.AddrPort) { came <- fmt.Sprint(from, " ", string(b)) }); err != nil {
 		t.Skip(err)
 	}
 	c, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(local))
 	require.NoError(t, err)
 	defer c.Close()
-	if _, err := c.WriteToUDPAddrPort([]byte("hello"), s.Addr); err != nil {
-		t.Skip("multicast on the loopback interface: ", err)
+	want := map[string]bool{}
+	for _, s := range sources {
+		if _, err := c.WriteToUDPAddrPort([]byte(s.Text), s.Addr); err != nil {
+			t.Skip("multicast on the loopback interface: ", err)
+		}
+		want[c.LocalAddr().String()+" "+s.Text] = true
 	}
-	select {
-	case got := <-came:
-		require.Equal(t, c.LocalAddr().String()+" hello", got)
-	case <-time.After(time.Minute):
-		t.Skip("the system carries no multicast on its loopback interface")
+	heard := map[string]bool{}
+	for len(heard) < len(sources) {
+		select {
+		case got := <-came:
+			heard[got] = true
+			continue
+		case <-time.After(time.Minute):
+		}
+		if len(heard) == 0 {
+			t.Skip("the system carries no multicast on its loopback interface")
+		}
+		break
 	}
+	require.Equal(t, want, heard)
 	close(stop)
-	awaitFree(t, s.Addr.Port())
+	for _, s := range sources {
+		awaitFree(t, s.Addr.Port())
+	}
 	wrong := Source{Text: "wrong", Kind: Multicast, Addr: netip.MustParseAddrPort("192.0.2.1:7000")}
-	require.ErrorContains(t, Listen([]Source{s, wrong}, local, stop, nil), `"wrong": `)
+	require.ErrorContains(t, Listen([]Source{sources[0], wrong}, local, stop, nil), `"wrong": `)
 	_, err = interfaceOf(netip.MustParseAddr("203.0.113.77"))
 	require.ErrorContains(t, err, "no interface has the address")
 	require.False(t, errors.Is(err, net.ErrClosed))

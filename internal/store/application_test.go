@@ -61,14 +61,17 @@ func TestTracesHaveAllOfAnOperation(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// answersFresh returns the wire form of the freshness of two reads, and what it should be.
-func answersFresh() (got, want [2]api.KVFresh) {
+// answersFresh returns the wire form of the freshness of three reads, and what it should be. A read
+// of the own state is not of the latest one, however fresh its view is.
+func answersFresh() (got, want [3]api.KVFresh) {
 	view := &failaware.View{ID: failaware.ViewID{Sequence: 4, Leader: 2, Boot: 9}, Set: timed.SetOf(2, 5)}
 	f := replicate.Freshness{UpToDate: true, AtMost: 7, AsOf: 8, View: view, Situation: replicate.Working, Behind: 3}
 	s := &Store{}
-	got = [2]api.KVFresh{s.fresh(f, true), s.fresh(replicate.Freshness{Situation: replicate.NoView}, false)}
-	return got, [2]api.KVFresh{
-		{Latest: true, UpToDate: true, AtMostNS: 7, AsOfNS: 8, View: view.ID.String(), Members: []int{2, 5}, Situation: "at work", Behind: 3},
+	got = [3]api.KVFresh{s.fresh(f, true), s.fresh(f, false), s.fresh(replicate.Freshness{Situation: replicate.NoView}, false)}
+	latest := api.KVFresh{Latest: true, UpToDate: true, AtMostNS: 7, AsOfNS: 8, View: view.ID.String(), Members: []int{2, 5}, Situation: "at work", Behind: 3}
+	own := latest
+	own.Latest = false
+	return got, [3]api.KVFresh{latest, own,
 		{Members: []int{}, Situation: replicate.NoView.String()}}
 }
 

@@ -143,6 +143,21 @@ func (g *group) get(i int, key string) string {
 	return value
 }
 
+// A read of the latest state asks the others, unless the store was told that its lease is enough.
+func TestReadsRestOnTheLeaseOnlyIfAskedTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, leased := range []bool{false, true} {
+			g := startWith(t, Config{Kind: kv.Linearizable, LeasedReads: leased}, 3, 1)
+			g.put(0, "a", "1", 0)
+			g.settle()
+			began := time.Now()
+			require.Equal(t, "1", g.get(0, "a"))
+			require.Equal(t, leased, time.Since(began) == 0, "packets take their time")
+			g.close()
+		}
+	})
+}
+
 // A command that was taken just before the quorum was lost has no outcome, and its error says
 // what is missing.
 func TestACommandNamesTheQuorumThatWasLost(t *testing.T) {
