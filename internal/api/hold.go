@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -50,8 +51,16 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// grant asks a node for a hold, and for an edict if there is a token.
-func grant(ctx context.Context, n *failaware.Node, global bool, token string) (h failaware.Hold, e string, err error) {
+// leads is a node that may lead.
+type leads interface {
+	Hold(context.Context) (failaware.Hold, error)
+	HoldGlobally(context.Context) (failaware.Hold, error)
+	Edict(payload []byte) (edict.Edict, error)
+}
+
+// grant asks a node for a hold, and for an edict if there is a token. Without the edict there is
+// no hold: its user would go on without what stores ask for.
+func grant(ctx context.Context, n leads, global bool, token string) (h failaware.Hold, e string, err error) {
 	if !global {
 		h, err = n.Hold(ctx)
 		return h, "", err

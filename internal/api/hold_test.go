@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -57,6 +58,22 @@ func TestNoHoldLastsOverASleep(t *testing.T) {
 	h.era = 0
 	require.Equal(t, time.Duration(100), h.Left())
 	require.Zero(t, (&Held{Until: 100}).Left(), "its era is over")
+}
+
+// edictless is a node that has lost the global lead just after it gave a hold.
+type edictless struct{ leads }
+
+func (edictless) HoldGlobally(context.Context) (failaware.Hold, error) {
+	return failaware.Hold{Global: true}, nil
+}
+
+func (edictless) Edict([]byte) (edict.Edict, error) { return edict.Edict{}, failaware.ErrNotLeader }
+
+func TestThereIsNoHoldWithoutTheEdictThatItNeeds(t *testing.T) {
+	_, _, err := grant(t.Context(), edictless{}, true, "volume-7")
+	require.ErrorIs(t, err, failaware.ErrNotLeader)
+	_, _, err = grant(t.Context(), edictless{}, true, "")
+	require.NoError(t, err)
 }
 
 func TestHoldsOfRealNodes(t *testing.T) {
