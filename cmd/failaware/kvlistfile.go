@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +41,12 @@ func readList(cmd *cobra.Command, file string) (list []api.KVCommand, err error)
 			Items *[]api.KVItem `json:"items"`
 			More  bool          `json:"more"`
 		}
-		switch err := d.Decode(&page); {
+		var text json.RawMessage
+		err := d.Decode(&text)
+		if err == nil {
+			err = json.Unmarshal(text, &page)
+		}
+		switch {
 		case err == io.EOF && pages > 0 && rest.N > 0:
 			return list, checkList(file, list)
 		case rest.N <= 0:
@@ -52,8 +58,10 @@ func readList(cmd *cobra.Command, file string) (list []api.KVCommand, err error)
 		case page.More:
 			return nil, cli.Wrong("FILE: %s is one page of a longer list: list with --all", file)
 		}
+		replaced := 0 // characters, perhaps
 		for k := range *page.Items {
 			i := &(*page.Items)[k]
+			replaced += strings.Count(i.Key, "\uFFFD")
 			value, err := valueOf(i.Value)
 			if err != nil {
 				return nil, cli.Wrong("FILE: %s: item %d: the value is not base64", file, len(list)+1)
@@ -63,6 +71,9 @@ func readList(cmd *cobra.Command, file string) (list []api.KVCommand, err error)
 				c.Lease = &i.Lease
 			}
 			list = append(list, c)
+		}
+		if replaced > 0 && replaced != api.Replacements(text) {
+			return nil, cli.Wrong("FILE: %s: %w: a key is not UTF-8", file, errNoList)
 		}
 	}
 }

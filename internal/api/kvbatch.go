@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/failaware/failaware/internal/kv"
 )
@@ -62,9 +62,6 @@ func batchOf(body io.Reader) ([]batched, error) {
 		Commands []KVCommand `json:"commands"`
 	}
 	text, err := io.ReadAll(body)
-	if err == nil && !utf8.Valid(text) { // the decoder would make another key of it
-		err = errors.New("it is not UTF-8")
-	}
 	if err != nil {
 		return nil, fmt.Errorf("the body is not a batch: %w", err)
 	}
@@ -78,6 +75,13 @@ func batchOf(body io.Reader) ([]batched, error) {
 	}
 	if n := len(request.Commands); n == 0 || n > MaxBatch {
 		return nil, fmt.Errorf("commands: there are %d, and a batch has from 1 to %d", n, MaxBatch)
+	}
+	replaced := 0 // characters, perhaps
+	for i := range request.Commands {
+		replaced += strings.Count(request.Commands[i].Key, "\uFFFD")
+	}
+	if replaced > 0 && replaced != Replacements(text) {
+		return nil, errors.New(`the body is not a batch: it is not UTF-8, or has half of a surrogate pair, such as \ud800`)
 	}
 	list := make([]batched, len(request.Commands))
 	keys := make(map[string]int, len(list))
@@ -93,6 +97,13 @@ func batchOf(body io.Reader) ([]batched, error) {
 		keys[c.Key] = i
 	}
 	return list, nil
+}
+
+// Replacements returns how many replacement characters are in the strings of JSON. The decoder
+// puts further ones in the places of what is no character, and so makes another key of it.
+func Replacements(text []byte) int {
+	text = bytes.ReplaceAll(text, []byte(`\\`), nil) // a backslash that is escaped begins no escape
+	return bytes.Count(text, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(text), []byte(`\ufffd`))
 }
 
 // parse returns the command, which has the parameters that it has in a request of its own.

@@ -75,6 +75,8 @@ func TestAMalformedBatchChangesNothing(t *testing.T) {
 		"not a batch: it is not UTF-8":                `{"commands":[` + good + `,{"op":"delete","key":"a` + "\xff" + `"}]}`,
 		`unknown field \"vers\"`:                      `{"commands":[` + good + `,{"op":"put","key":"a","value":"","vers":"0"}]}`,
 		"unknown field":                               `{"commands":[` + good + `],"atomic":true}`,
+		`or has half of a surrogate pair`:             `{"commands":[` + good + `,{"op":"delete","key":"a\ud800"},{"op":"delete","key":"a\uDFFF"}]}`,
+		`half of a surrogate pair, such as \ud800`:    `{"commands":[` + good + `,{"op":"put","key":"\\ufffd\ud83d\ufffd","value":""}]}`,
 		"the body has more than a batch":              `{"commands":[` + good + `]} {}`,
 		"there are 0, and a batch has from 1 to 128":  `{"commands":[]}`,
 		"there are 129":                               many(MaxBatch + 1),
@@ -103,6 +105,12 @@ func TestAMalformedBatchChangesNothing(t *testing.T) {
 		}
 		require.Contains(t, told.Text, strings.ReplaceAll(want, `\"`, `"`))
 		ask[KVGet](t, c, 404, "GET", "get", "", "key", "good")
+	}
+	// Whole characters are taken however they are written, the replacement character among them.
+	ask[KVBatch](t, c, 200, "POST", "batch", `{"commands":[{"op":"put","key":"\\\ufffd\ud83d\ude00\\ufffd\uFFFD","value":""},{"op":"put","key":"\\ufffd","value":""}]}`)
+	for _, key := range []string{`\�😀\ufffd�`, `\ufffd`} {
+		ask[KVGet](t, c, 200, "GET", "get", "", "key", key)
+		ask[KVWrite](t, c, 200, "POST", "delete", "", "key", key)
 	}
 	results, err := c.SubmitBatch(t.Context(), url.Values{}, commands(MaxBatch))
 	require.NoError(t, err)
