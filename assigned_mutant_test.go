@@ -16,3 +16,9 @@ func TestAFormerIDIsNoticed(t *testing.T) {
 	first, next := afterLeaving(t)
 	require.Equal(t, first, next)
 }
+
+func TestSearchesNoticeSearchForgotten(t *testing.T) {
+	mutant.Set("SearchForgotten")
+	defer mutant.Set(mutant.None)
+	require.NotZero(t, searchesThatForget(t))
+}

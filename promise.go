@@ -198,9 +198,9 @@ const maxHops = 8
 func (n *Node) findLeader(ctx context.Context, global bool) (Verification, error) {
 	again := time.NewTicker(n.cfg.Timing.ElectionPeriod)
 	defer again.Stop()
+	var refusals []Refusal
 	for {
 		var v Verification
-		var refusals []Refusal
 		at, err := n.loop.NamedLeader(ctx, n.cfg.ID, global)
 		if err == nil {
 			v, refusals, err = n.search(ctx, at, global)
@@ -211,13 +211,16 @@ func (n *Node) findLeader(ctx context.Context, global bool) (Verification, error
 		case errors.Is(err, ErrClosed):
 			return Verification{}, ErrClosed
 		}
-		select {
-		case <-again.C:
-		case <-n.done:
-			return Verification{}, ErrClosed
-		case <-ctx.Done():
-			return Verification{}, &NoLeaderError{Global: global, Refusals: refusals, Cause: context.Cause(ctx)}
+		if ctx.Err() == nil {
+			select {
+			case <-again.C:
+				continue
+			case <-n.done:
+				return Verification{}, ErrClosed
+			case <-ctx.Done():
+			}
 		}
+		return Verification{}, &NoLeaderError{Global: global, Refusals: refusals, Cause: context.Cause(ctx)}
 	}
 }
 

@@ -1,6 +1,8 @@
 package failaware_test
 
 import (
+	"context"
+	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -83,4 +85,41 @@ func TestNodesFindEachOtherOnATransport(t *testing.T) {
 			require.True(t, found, want)
 		}
 	})
+}
+
+// A search that its context ends while a node is asked names that node, although the next
+// search is due by then.
+func TestASearchThatIsGivenUpNamesWhoWasAsked(t *testing.T) {
+	require.Zero(t, searchesThatForget(t))
+}
+
+// searchesThatForget returns how many of some searches do not name the node that they asked. One
+// alone may name it by chance.
+func searchesThatForget(t *testing.T) (forgotten int) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{})
+		nodes := make([]*failaware.Node, 3)
+		for i := range nodes {
+			var err error
+			nodes[i], err = failaware.Start(t.Context(), failaware.Config{ID: failaware.NodeID(i + 1), Transport: net.Transport()})
+			require.NoError(t, err)
+			defer nodes[i].Close()
+		}
+		for range 20 {
+			time.Sleep(nodes[0].Bounds().Ready + nodes[0].Bounds().View)
+			leader := nodes[0].Leader().Leader
+			net.Pause(leader)
+			asker := nodes[leader%3]
+			ctx, cancel := context.WithTimeout(t.Context(), asker.Config().Timing.ElectionPeriod*3/2)
+			_, err := asker.FindLeader(ctx)
+			cancel()
+			net.Resume(leader)
+			var none *failaware.NoLeaderError
+			require.ErrorAs(t, err, &none)
+			if !slices.Equal(none.Refusals, []failaware.Refusal{{Node: leader, Silent: true}}) {
+				forgotten++
+			}
+		}
+	})
+	return forgotten
 }

@@ -150,7 +150,11 @@ func changeKeys(g *globals, cmd *cobra.Command, change func(*seal.Ring, *api.Key
 		if k.File == "" {
 			return cli.Wrong("node %d has no keys: it was started without --key-file", k.Node)
 		}
-		err = seal.ChangeFile(k.File, func(r *seal.Ring) (*seal.Ring, error) { return change(r, &k) })
+		var changed *seal.Ring
+		err = seal.ChangeFile(k.File, func(r *seal.Ring) (_ *seal.Ring, err error) {
+			changed, err = change(r, &k)
+			return changed, err
+		})
 		if refused, ok := errors.AsType[*cli.ExitError](err); ok {
 			return refused // a peer is not ready for the change yet
 		}
@@ -159,6 +163,9 @@ func changeKeys(g *globals, cmd *cobra.Command, change func(*seal.Ring, *api.Key
 		}
 		if k, err = c.ReloadKeys(ctx); err != nil {
 			return err
+		}
+		if fmt.Sprint(k.Keys) != fmt.Sprint(changed.IDs()) {
+			return cli.Wrong("the file %s has changed here, and node %d reads another one: the command must run on its machine", k.File, k.Node)
 		}
 		return cli.Print(cmd, k, func(w io.Writer) error { return writeKeys(w, &k) })
 	})

@@ -53,8 +53,9 @@ func TestAnInterruptedRemovalIsFinished(t *testing.T) {
 }
 
 // A change that would cut a peer off is refused until the peer is ready for it, so the exit code
-// is that of no, and not that of a change which can never succeed.
-func TestAChangeWaitsForThePeers(t *testing.T) {
+// is that of no, and not that of a change which can never succeed. A change of a file that the
+// node does not read is told.
+func changesWait(t testing.TB) {
 	old, next := seal.NewKey(), seal.NewKey()
 	ring, err := seal.NewRing(old)
 	require.NoError(t, err)
@@ -67,7 +68,13 @@ func TestAChangeWaitsForThePeers(t *testing.T) {
 	has := api.Keys{Node: 1, File: file, Keys: ids, Peers: []api.PeerKeys{{Node: 2, Alive: true, Keys: ids[:1]}}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/keys", func(w http.ResponseWriter, _ *http.Request) { api.Answer(w, http.StatusOK, has) })
-	mux.HandleFunc("POST /v1/keys/reload", func(w http.ResponseWriter, _ *http.Request) { api.Answer(w, http.StatusOK, has) })
+	elsewhere := true
+	mux.HandleFunc("POST /v1/keys/reload", func(w http.ResponseWriter, _ *http.Request) {
+		if !elsewhere {
+			has.Keys = []string{ids[1], ids[0]}
+		}
+		api.Answer(w, http.StatusOK, has)
+	})
 	socket := serveAt(t, mux)
 	for _, c := range []struct{ command, key, says string }{
 		{"use", ids[1], "nodes [2] have not said that they have key"},
@@ -77,9 +84,16 @@ func TestAChangeWaitsForThePeers(t *testing.T) {
 		require.Equal(t, 1, code, c.command)
 		require.Contains(t, stderr, c.says)
 	}
+	// A node on another machine may have a file of the same path.
 	code, _, stderr := invoke("--addr", socket, "keys", "use", ids[1], "--force")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "node 1 reads another one: the command must run on its machine")
+	elsewhere = false
+	code, _, stderr = invoke("--addr", socket, "keys", "use", ids[1], "--force")
 	require.Equal(t, 0, code, stderr)
 	r, err := seal.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, next.ID(), r.IDs()[0])
 }
+
+func TestAChangeWaitsForThePeers(t *testing.T) { changesWait(t) }

@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "cmd/failaware", map[string]func(testing.TB){
+		"KeysElsewhere":           changesWait,
 		"KvProxyDenies":           proxiesAnswer,
 		"LockOfAnyLead":           otherLeadsRenewNothing,
 		"LockDeathAtReport":       outcomesAreOfTheDeath,
