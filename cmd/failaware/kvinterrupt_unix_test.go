@@ -3,8 +3,11 @@
 package main
 
 import (
+	"io"
 	"net/http"
+	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 
@@ -38,6 +41,19 @@ func TestInterruptedCommands(t *testing.T) {
 		require.Empty(t, out.String())
 		require.Equal(t, "failaware: interrupted; the outcome is not known: repeat the command, at any node, with --session 1/0000000000000007/o1 --number 1\n", stderr.String())
 	}
+}
+
+// A command that was started to ignore a signal, as by a shell in the background, goes on.
+func TestCommandsIgnoreWhatTheyWereStartedToIgnore(t *testing.T) {
+	signal.Ignore(syscall.SIGINT)
+	defer func() { // it is caught again, and then has its usual effect
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGINT)
+		signal.Stop(c)
+	}()
+	leave := new(attempt).interruptible(io.Discard)
+	defer leave()
+	require.True(t, signal.Ignored(syscall.SIGINT))
 }
 
 // When the outcome is known, a signal ends the command as it ends any other.
