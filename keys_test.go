@@ -188,6 +188,17 @@ func TestOnlyPeersWithTheKeyAreNamed(t *testing.T) {
 	})
 }
 
+// The commands of keys change the file that a node names, from directories of their own.
+func TestANodeNamesItsKeyFileFromTheRoot(t *testing.T) {
+	path := keyFile(t, seal.NewKey())
+	t.Chdir(filepath.Dir(path))
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(), KeyFile: filepath.Base(path)})
+	require.NoError(t, err)
+	defer n.Close()
+	require.Equal(t, path, n.KeyFile())
+	require.NoError(t, n.ReloadKeys(t.Context()))
+}
+
 func TestKeyFilesAreChecked(t *testing.T) {
 	c := failaware.Config{ID: 1, KeyFile: filepath.Join(t.TempDir(), "none")}
 	_, err := failaware.Start(t.Context(), c)

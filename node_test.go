@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -183,6 +185,20 @@ func TestStartsContextStopsTheNode(t *testing.T) {
 	require.NoError(t, n.Err())
 	_, err = Start(ctx, Config{ID: 1, Timing: Local()})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A program that starts one node after the other under one context keeps none that has stopped.
+func TestAContextKeepsNoStoppedNode(t *testing.T) {
+	n := func() weak.Pointer[Node] {
+		n, err := Start(t.Context(), Config{ID: 1, Timing: Local()})
+		require.NoError(t, err)
+		require.NoError(t, n.Close())
+		return weak.Make(n)
+	}()
+	eventually(t, "the node is gone", func() bool {
+		runtime.GC()
+		return n.Value() == nil
+	})
 }
 
 func TestDuplicateIDStopsExactlyOne(t *testing.T) {

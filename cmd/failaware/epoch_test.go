@@ -1,7 +1,9 @@
 package main
 
 import (
+	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,4 +22,17 @@ func TestEpochTexts(t *testing.T) {
 	} {
 		require.Equal(t, want, epochText(&e))
 	}
+}
+
+// A change of the quorum system takes its time: the command waits longer than others do.
+func TestAChangeOfTheQuorumSystemIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/epoch/change", func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(defaultTimeout + 500*time.Millisecond)
+		api.Answer(w, http.StatusOK, api.Done{Done: true})
+	})
+	code, out, stderr := invoke("--addr", serveAt(t, mux), "epoch", "change", "majority:1")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, "the node is in the next epoch: majority:1\n", out)
 }
