@@ -79,6 +79,16 @@ func TestNamesAreLookedUp(t *testing.T) {
 	require.Empty(t, (*r.List())[0].Problem)
 }
 
+// A lookup that fails leaves a peer where it was, for it may still be there, and says why.
+func TestAFailedLookupKeepsTheAddress(t *testing.T) {
+	r := resolver("127.0.0.1:7000", false, Peer{2, "no..name:7002"})
+	r.targets[0].addr = netip.MustParseAddrPort("127.0.0.9:7002")
+	r.lookUp(t.Context(), r.targets[0], true)
+	entry := (*r.List())[0]
+	require.Equal(t, "127.0.0.9:7002", entry.Addr.String())
+	require.NotEmpty(t, entry.Problem)
+}
+
 // Names of silent peers are looked up more often.
 func TestWhenNamesAreDue(t *testing.T) {
 	r := resolver("127.0.0.1:7000", false, Peer{2, "a.localhost:1"}, Peer{3, "b.localhost:1"}, Peer{4, "127.0.0.1:1"})
