@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,4 +36,19 @@ func configurationsAreCopies(t testing.TB) {
 	kept()
 	_, err := n.Broadcast(t.Context(), []byte("two"), BroadcastOptions{})
 	require.NoError(t, err)
+}
+
+// No part of a configuration is shared with its copy.
+func TestCopiesShareNothing(t *testing.T) {
+	c := Config{Tags: map[string]string{}, Peers: make([]Peer, 1), Join: make([]string, 1), References: make([]Reference, 1),
+		Broadcast: &BroadcastConfig{}, NTP: &NTPConfig{}, ClockBound: &ClockBoundConfig{}}
+	was, is := reflect.ValueOf(c), reflect.ValueOf(c.clone())
+	for i := range was.NumField() {
+		name, x := was.Type().Field(i).Name, was.Field(i)
+		switch x.Kind() {
+		case reflect.Map, reflect.Pointer, reflect.Slice:
+			require.False(t, x.IsNil(), name)
+			require.NotEqual(t, x.Pointer(), is.Field(i).Pointer(), name)
+		}
+	}
 }

@@ -390,8 +390,11 @@ func TestAnswersOfAnotherServerAreNamed(t *testing.T) {
 
 func TestAnotherServerAnswers(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if q.URL.Path == "/bad" {
+		switch q.URL.Path {
+		case "/bad":
 			w.WriteHeader(http.StatusBadGateway)
+		case "/moved": // as by a proxy that wants a login
+			http.Redirect(w, q, "/v1/leader", http.StatusFound)
 		}
 		_, _ = w.Write([]byte("hello"))
 	}))
@@ -402,5 +405,6 @@ func TestAnotherServerAnswers(t *testing.T) {
 	require.EqualError(t, c.Get(t.Context(), "/v1/leader", &Leader{}),
 		"the server at "+other.URL+" is not a node of failaware: its answer is not JSON")
 	require.ErrorContains(t, c.Get(t.Context(), "/bad", &Leader{}), "502")
+	require.ErrorContains(t, c.Get(t.Context(), "/moved", &Leader{}), "302")
 	require.ErrorContains(t, c.Events(t.Context(), &Resume{}, nil, nil), "has no events")
 }
