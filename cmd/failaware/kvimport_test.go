@@ -122,17 +122,17 @@ func numbered(n int) (keys []string) {
 // Each key is written once, in batches, although answers are lost and nodes refuse.
 func TestAnImportWritesEachKeyOnce(t *testing.T) {
 	s := newBatchStore()
-	s.keys["k003"] = "kept"
-	s.lose = 2
-	s.refuse["k007"] = api.KVResult{Code: http.StatusServiceUnavailable, Error: "no quorum"}
+	s.keys["k000"], s.keys["k003"] = "kept", "kept"
+	s.lose = 2 // of the first batch
+	s.refuse["k130"] = api.KVResult{Code: http.StatusServiceUnavailable, Error: "no quorum"}
 	s.refuse["k200"] = api.KVResult{Code: http.StatusGatewayTimeout, Error: "the outcome is unknown"}
 	file := listed(t, numbered(300)...)
 	code, out, stderr := invoke("--addr", s.serve(t), "kv", "import", file, "--timeout", "1m")
 	require.Equal(t, int(exitMismatch), code, stderr)
-	require.Equal(t, "keys: 299 written, 1 exist and were left alone (--overwrite replaces their values)\n", out)
+	require.Equal(t, "keys: 298 written, 2 exist and were left alone (--overwrite replaces their values)\n", out)
 	require.Len(t, s.keys, 300)
 	for key, value := range s.keys {
-		if key == "k003" {
+		if key == "k000" || key == "k003" {
 			key = "kept"
 		}
 		require.Equal(t, key, value)
