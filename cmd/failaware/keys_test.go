@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -68,8 +69,12 @@ func changesWait(t testing.TB) {
 	has := api.Keys{Node: 1, File: file, Keys: ids, Peers: []api.PeerKeys{{Node: 2, Alive: true, Keys: ids[:1]}}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/keys", func(w http.ResponseWriter, _ *http.Request) { api.Answer(w, http.StatusOK, has) })
-	elsewhere := true
+	hangs, elsewhere := true, true
 	mux.HandleFunc("POST /v1/keys/reload", func(w http.ResponseWriter, _ *http.Request) {
+		if hangs {
+			api.Fail(w, http.StatusGatewayTimeout, errors.New("the node does not answer"))
+			return
+		}
 		if !elsewhere {
 			has.Keys = []string{ids[1], ids[0]}
 		}
@@ -84,8 +89,13 @@ func changesWait(t testing.TB) {
 		require.Equal(t, 1, code, c.command)
 		require.Contains(t, stderr, c.says)
 	}
-	// A node on another machine may have a file of the same path.
+	// A node that does not read the file again has the former keys.
 	code, _, stderr := invoke("--addr", socket, "keys", "use", ids[1], "--force")
+	require.Equal(t, 1, code)
+	require.Equal(t, "failaware: the node does not answer\n", stderr)
+	// A node on another machine may have a file of the same path.
+	hangs = false
+	code, _, stderr = invoke("--addr", socket, "keys", "use", ids[1], "--force")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "node 1 reads another one: the command must run on its machine")
 	elsewhere = false
