@@ -281,6 +281,50 @@ func TestARefusalIsSaidOnce(t *testing.T) {
 	})
 }
 
+// A stream goes on after its last item, also if that is not published.
+func TestAStreamGoesOnAfterItsLastItem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bridge{log: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithCancel(t.Context())
+		var asked []string
+		follow(ctx, b, func(since string) iter.Seq2[client.Event, error] {
+			asked = append(asked, since)
+			return func(yield func(client.Event, error) bool) {
+				if len(asked) == 3 {
+					cancel()
+				}
+				if yield(client.Event{Id: fmt.Sprint(len(asked))}, nil) {
+					yield(client.Event{}, errors.New("the stream has ended"))
+				}
+			}
+		}, func(e client.Event) item { return item{id: e.Id} })
+		require.Equal(t, []string{"0", "1", "2"}, asked)
+	})
+}
+
+// busy is a NATS that stores an item only after some attempts.
+type busy struct {
+	jetstream.JetStream
+	attempts int
+}
+
+func (b *busy) Publish(context.Context, string, []byte, ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+	if b.attempts--; b.attempts > 0 {
+		return nil, nats.ErrTimeout
+	}
+	return &jetstream.PubAck{}, nil
+}
+
+func TestAnItemIsSentUntilItIsStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		js := &busy{attempts: 3}
+		b := &bridge{js: js, log: slog.New(slog.DiscardHandler)}
+		require.True(t, b.publish(t.Context(), "subject", "value"))
+		require.Zero(t, js.attempts)
+		require.Equal(t, uint64(1), b.published.Load())
+	})
+}
+
 // starting is a server whose JetStream answers with an error a number of times.
 type starting struct {
 	jetstream.JetStream
