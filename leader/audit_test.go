@@ -30,8 +30,8 @@ func audits(t testing.TB) {
 			e.leading = false
 			e.lock(incarnation(9), e.lockedUntil, e.lockRequest)
 		},
-		"becomes shorter":                 func(e *Election, _ timed.Instant) { e.leading, e.lockedUntil = false, e.lockedUntil-1 },
-		"after the resignation":           func(e *Election, _ timed.Instant) { e.resigned = true },
+		"becomes shorter":       func(e *Election, _ timed.Instant) { e.leading, e.lockedUntil = false, e.lockedUntil-1 },
+		"after the resignation": func(e *Election, _ timed.Instant) { e.resigned = true },
 		"without this node's own vote": func(e *Election, now timed.Instant) {
 			e.lockedTo, e.lockedUntil = timed.Incarnation{}, 0
 			e.freed(now, e.cfg.Self)
