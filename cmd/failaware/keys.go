@@ -140,35 +140,40 @@ func using(k *api.Keys, id seal.KeyID) (ids []int) {
 	return ids
 }
 
+var errElsewhere = errors.New("the node reads another file than was changed: run this on its machine")
+
 // changeKeys changes the key file of the node and makes the node read it again.
 func changeKeys(g *globals, cmd *cobra.Command, change func(*seal.Ring, *api.Keys) (*seal.Ring, error)) error {
-	return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
-		k, err := c.Keys(ctx)
-		if err != nil {
-			return err
-		}
-		if k.File == "" {
-			return cli.Wrong("node %d has no keys: it was started without --key-file", k.Node)
-		}
-		var changed *seal.Ring
-		err = seal.ChangeFile(k.File, func(r *seal.Ring) (_ *seal.Ring, err error) {
-			changed, err = change(r, &k)
-			return changed, err
-		})
-		if refused, ok := errors.AsType[*cli.ExitError](err); ok {
-			return refused // a peer is not ready for the change yet
-		}
-		if err != nil {
-			return cli.WrongUsage(err)
-		}
-		if k, err = c.ReloadKeys(ctx); err != nil {
-			return err
-		}
-		if fmt.Sprint(k.Keys) != fmt.Sprint(changed.IDs()) {
-			return cli.Wrong("the file %s has changed here, and node %d reads another one: the command must run on its machine", k.File, k.Node)
-		}
-		return cli.Print(cmd, k, func(w io.Writer) error { return writeKeys(w, &k) })
+	return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error { return changeFile(ctx, c, cmd, change) })
+}
+
+// changeFile is not part of changeKeys, which the compiler inlines once for each command.
+func changeFile(ctx context.Context, c *api.Client, cmd *cobra.Command, change func(*seal.Ring, *api.Keys) (*seal.Ring, error)) error {
+	k, err := c.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	if k.File == "" {
+		return cli.Wrong("node %d has no keys: it was started without --key-file", k.Node)
+	}
+	var changed *seal.Ring
+	err = seal.ChangeFile(k.File, func(r *seal.Ring) (_ *seal.Ring, err error) {
+		changed, err = change(r, &k)
+		return changed, err
 	})
+	if refused, ok := errors.AsType[*cli.ExitError](err); ok {
+		return refused // a peer is not ready for the change yet
+	}
+	if err != nil {
+		return cli.WrongUsage(err)
+	}
+	if k, err = c.ReloadKeys(ctx); err != nil {
+		return err
+	}
+	if ids := changed.IDs(); len(k.Keys) != len(ids) || k.Keys[0] != ids[0].String() {
+		return cli.WrongUsage(errElsewhere)
+	}
+	return cli.Print(cmd, k, func(w io.Writer) error { return writeKeys(w, &k) })
 }
 
 func writeKeys(w io.Writer, k *api.Keys) error {

@@ -97,7 +97,7 @@ func changesWait(t testing.TB) {
 	hangs = false
 	code, _, stderr = invoke("--addr", socket, "keys", "use", ids[1], "--force")
 	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "node 1 reads another one: the command must run on its machine")
+	require.Contains(t, stderr, "the node reads another file than was changed: run this on its machine")
 	elsewhere = false
 	code, _, stderr = invoke("--addr", socket, "keys", "use", ids[1], "--force")
 	require.Equal(t, 0, code, stderr)

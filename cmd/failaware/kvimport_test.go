@@ -200,14 +200,13 @@ func TestAnImportOfLargeValues(t *testing.T) {
 
 func TestAListThatNoStoreHasPrintedIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                                   `it is not the output of "kv list --all -o json": EOF`,
-		`{"items": [`:                        "unexpected EOF",
-		`{"key": "a"}`:                       `it is not the output of "kv list --all -o json"`,
-		`[]`:                                 `it is not the output of "kv list --all -o json": a JSON array is no object`,
-		`{"items": [{"key": 7}]}`:            `it is not the output of "kv list --all -o json": byte 20: a JSON number is no value of "items.key"`,
-		`{"items": []} x`:                    "invalid character",
-		"{\"items\": [{\"key\": \"\xe9\"}]}": "a key is not UTF-8",
-		`{"items": [], "more": true}`:        "one page of a longer list: list with --all",
+		``:                            `it is not the output of "kv list --all -o json": EOF`,
+		`{"items": [`:                 "unexpected EOF",
+		`{"key": "a"}`:                `it is not the output of "kv list --all -o json"`,
+		`[]`:                          `it is not the output of "kv list --all -o json": a JSON array is no object`,
+		`{"items": [{"key": 7}]}`:     `it is not the output of "kv list --all -o json": byte 20: a JSON number is no value of "items.key"`,
+		`{"items": []} x`:             "invalid character",
+		`{"items": [], "more": true}`: "one page of a longer list: list with --all",
 		`{"items": [{"key": "a", "value": "?"}]}`:                                            "item 1: the value is not base64",
 		`{"items": [{"key": "a"}]}{"items": [{"key": ""}]}`:                                  "item 2: a key is",
 		`{"items": [{"key": "a"}, {"key": "b"}, {"key": "a"}]}`:                              `item 3: key "a" is there twice`,

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,23 +34,22 @@ func readList(cmd *cobra.Command, file string) (list []api.KVCommand, err error)
 		defer f.Close()
 		in = f
 	}
-	rest := &io.LimitedReader{R: in, N: maxListBytes}
-	d := json.NewDecoder(bufio.NewReader(rest))
+	text, err := io.ReadAll(io.LimitReader(in, maxListBytes))
+	switch {
+	case err != nil:
+		return nil, cli.Wrong("FILE: %w", err)
+	case len(text) == maxListBytes:
+		return nil, cli.Wrong("FILE: %s has %d bytes or more", file, maxListBytes)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
 	for pages := 0; ; pages++ {
 		var page struct {
 			Items *[]api.KVItem `json:"items"`
 			More  bool          `json:"more"`
 		}
-		var text json.RawMessage
-		err := d.Decode(&text)
-		if err == nil {
-			err = json.Unmarshal(text, &page)
-		}
-		switch {
-		case err == io.EOF && pages > 0 && rest.N > 0:
-			return list, checkList(file, list)
-		case rest.N <= 0:
-			return nil, cli.Wrong("FILE: %s has more than %d bytes", file, maxListBytes)
+		switch err := d.Decode(&page); {
+		case err == io.EOF && pages > 0:
+			return list, checkList(file, list, text)
 		case err != nil:
 			return nil, cli.Wrong("FILE: %s: %w: %w", file, errNoList, jsonError(err))
 		case page.Items == nil:
@@ -58,10 +57,8 @@ func readList(cmd *cobra.Command, file string) (list []api.KVCommand, err error)
 		case page.More:
 			return nil, cli.Wrong("FILE: %s is one page of a longer list: list with --all", file)
 		}
-		replaced := 0 // characters, perhaps
 		for k := range *page.Items {
 			i := &(*page.Items)[k]
-			replaced += strings.Count(i.Key, "\uFFFD")
 			value, err := valueOf(i.Value)
 			if err != nil {
 				return nil, cli.Wrong("FILE: %s: item %d: the value is not base64", file, len(list)+1)
@@ -71,9 +68,6 @@ func readList(cmd *cobra.Command, file string) (list []api.KVCommand, err error)
 				c.Lease = &i.Lease
 			}
 			list = append(list, c)
-		}
-		if replaced > 0 && replaced != api.Replacements(text) {
-			return nil, cli.Wrong("FILE: %s: %w: a key is not UTF-8", file, errNoList)
 		}
 	}
 }
@@ -92,7 +86,8 @@ func jsonError(err error) error {
 }
 
 // checkList refuses a list that no store has printed.
-func checkList(file string, list []api.KVCommand) error {
+func checkList(file string, list []api.KVCommand, text []byte) error {
+	replaced := 0 // characters, perhaps
 	seen := make(map[string]bool, len(list))
 	for k := range list {
 		c := &list[k]
@@ -108,6 +103,10 @@ func checkList(file string, list []api.KVCommand) error {
 			return cli.Wrong("FILE: %s: item %d: %w", file, k+1, err)
 		}
 		seen[c.Key] = true
+		replaced += strings.Count(c.Key, "\uFFFD")
+	}
+	if replaced > 0 && replaced != api.Replacements(string(text)) {
+		return cli.Wrong("FILE: %s: %w: a key is not UTF-8", file, errNoList)
 	}
 	return nil
 }

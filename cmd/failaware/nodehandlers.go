@@ -14,17 +14,19 @@ import (
 
 // addHandler adds a command or a webhook.
 func addHandler(parse func(string) (handler.Spec, error)) func(*nodeConfig, string) error {
-	return func(c *nodeConfig, text string) error {
-		s, err := parse(text)
-		switch {
-		case err != nil:
-			return err
-		case len(c.handlers) >= handler.MaxSpecs:
-			return fmt.Errorf("there are more than %d handlers and webhooks", handler.MaxSpecs)
-		}
-		c.handlers = append(c.handlers, s)
-		return nil
+	return func(c *nodeConfig, text string) error { return c.takeHandler(parse(text)) }
+}
+
+// takeHandler is not part of addHandler, which the compiler inlines once for each kind.
+func (c *nodeConfig) takeHandler(s handler.Spec, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case len(c.handlers) >= handler.MaxSpecs:
+		return fmt.Errorf("there are more than %d handlers and webhooks", handler.MaxSpecs)
 	}
+	c.handlers = append(c.handlers, s)
+	return nil
 }
 
 // absolute returns the path of a socket for commands that may run in another directory. If

@@ -186,13 +186,16 @@ var settings = []*setting{
 }
 
 func text(at func(*nodeConfig) *string) func(*nodeConfig, string) error {
-	return func(c *nodeConfig, s string) error {
-		if s == "" {
-			return errors.New("it is empty")
-		}
-		*at(c) = s
-		return nil
+	return func(c *nodeConfig, s string) error { return takeText(at(c), s) }
+}
+
+// takeText is not part of text, which the compiler inlines once for each setting.
+func takeText(to *string, s string) error {
+	if s == "" {
+		return errors.New("it is empty")
 	}
+	*to = s
+	return nil
 }
 
 func parsed[T any](at func(*nodeConfig) *T, parse func(string) (T, error)) func(*nodeConfig, string) error {
@@ -230,17 +233,20 @@ func integer(at func(*nodeConfig) *int) func(*nodeConfig, string) error {
 }
 
 func boolean(at func(*nodeConfig) *bool) func(*nodeConfig, string) error {
-	return func(c *nodeConfig, s string) error {
-		switch s {
-		case "true", "1":
-			*at(c) = true
-		case "false", "0":
-			*at(c) = false
-		default:
-			return fmt.Errorf("%q is neither true nor false", s)
-		}
-		return nil
+	return func(c *nodeConfig, s string) error { return takeBoolean(at(c), s) }
+}
+
+// takeBoolean is not part of boolean, as takeText is not of text.
+func takeBoolean(to *bool, s string) error {
+	switch s {
+	case "true", "1":
+		*to = true
+	case "false", "0":
+		*to = false
+	default:
+		return fmt.Errorf("%q is neither true nor false", s)
 	}
+	return nil
 }
 
 // parseDuration lets those who check a setting refuse a duration that is far too long: they

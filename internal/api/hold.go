@@ -10,7 +10,6 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/hwclock"
-	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -51,16 +50,12 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// leads is a node that may lead.
-type leads interface {
-	Hold(context.Context) (failaware.Hold, error)
-	HoldGlobally(context.Context) (failaware.Hold, error)
-	Edict(payload []byte) (edict.Edict, error)
-}
+// makeEdict is for tests to replace.
+var makeEdict = (*failaware.Node).Edict
 
 // grant asks a node for a hold, and for an edict if there is a token. Without the edict there is
 // no hold: its user would go on without what stores ask for.
-func grant(ctx context.Context, n leads, global bool, token string) (h failaware.Hold, e string, err error) {
+func grant(ctx context.Context, n *failaware.Node, global bool, token string) (h failaware.Hold, e string, err error) {
 	if !global {
 		h, err = n.Hold(ctx)
 		return h, "", err
@@ -68,7 +63,7 @@ func grant(ctx context.Context, n leads, global bool, token string) (h failaware
 	if h, err = n.HoldGlobally(ctx); err != nil || token == "" {
 		return h, "", err
 	}
-	made, err := n.Edict([]byte(token))
+	made, err := makeEdict(n, []byte(token))
 	if err != nil {
 		return h, "", err
 	}

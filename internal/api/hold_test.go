@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -60,20 +59,23 @@ func TestNoHoldLastsOverASleep(t *testing.T) {
 	require.Zero(t, (&Held{Until: 100}).Left(), "its era is over")
 }
 
-// edictless is a node that has lost the global lead just after it gave a hold.
-type edictless struct{ leads }
-
-func (edictless) HoldGlobally(context.Context) (failaware.Hold, error) {
-	return failaware.Hold{Global: true}, nil
-}
-
-func (edictless) Edict([]byte) (edict.Edict, error) { return edict.Edict{}, failaware.ErrNotLeader }
-
+// A node may lose the global lead between the hold and the edict.
 func TestThereIsNoHoldWithoutTheEdictThatItNeeds(t *testing.T) {
-	_, _, err := grant(t.Context(), edictless{}, true, "volume-7")
-	require.ErrorIs(t, err, failaware.ErrNotLeader)
-	_, _, err = grant(t.Context(), edictless{}, true, "")
+	q, err := quorum.Majority(timed.SetOf(1))
 	require.NoError(t, err)
+	n := startNode(t, failaware.Config{ID: 1, Quorum: q})
+	lost := errors.New("the lead was lost")
+	makeEdict = func(*failaware.Node, []byte) (edict.Edict, error) { return edict.Edict{}, lost }
+	defer func() { makeEdict = (*failaware.Node).Edict }()
+	require.Eventually(t, func() bool {
+		_, _, err := grant(t.Context(), n, true, "")
+		return err == nil
+	}, longEnough, time.Millisecond)
+	require.Eventually(t, func() bool {
+		_, _, err := grant(t.Context(), n, true, "volume-7")
+		require.Error(t, err)
+		return err == lost
+	}, longEnough, time.Millisecond)
 }
 
 func TestHoldsOfRealNodes(t *testing.T) {

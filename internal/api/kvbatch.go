@@ -80,8 +80,8 @@ func batchOf(body io.Reader) ([]batched, error) {
 	for i := range request.Commands {
 		replaced += strings.Count(request.Commands[i].Key, "\uFFFD")
 	}
-	if replaced > 0 && replaced != Replacements(text) {
-		return nil, errors.New(`the body is not a batch: it is not UTF-8, or has half of a surrogate pair, such as \ud800`)
+	if replaced > 0 && replaced != Replacements(string(text)) {
+		return nil, errors.New(`the body is not a batch: it is not UTF-8, or has half of a surrogate pair`)
 	}
 	list := make([]batched, len(request.Commands))
 	keys := make(map[string]int, len(list))
@@ -101,9 +101,17 @@ func batchOf(body io.Reader) ([]batched, error) {
 
 // Replacements returns how many replacement characters are in the strings of JSON. The decoder
 // puts further ones in the places of what is no character, and so makes another key of it.
-func Replacements(text []byte) int {
-	text = bytes.ReplaceAll(text, []byte(`\\`), nil) // a backslash that is escaped begins no escape
-	return bytes.Count(text, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(text), []byte(`\ufffd`))
+func Replacements(text string) (n int) {
+	for i := 0; i < len(text); i++ {
+		rest := text[i:]
+		if text[i] == '\\' {
+			i++ // a backslash that is escaped begins no escape
+		}
+		if strings.HasPrefix(rest, "\uFFFD") || len(rest) > 5 && strings.EqualFold(rest[:6], `\ufffd`) {
+			n++
+		}
+	}
+	return n
 }
 
 // parse returns the command, which has the parameters that it has in a request of its own.

@@ -76,7 +76,7 @@ func TestAMalformedBatchChangesNothing(t *testing.T) {
 		`unknown field \"vers\"`:                      `{"commands":[` + good + `,{"op":"put","key":"a","value":"","vers":"0"}]}`,
 		"unknown field":                               `{"commands":[` + good + `],"atomic":true}`,
 		`or has half of a surrogate pair`:             `{"commands":[` + good + `,{"op":"delete","key":"a\ud800"},{"op":"delete","key":"a\uDFFF"}]}`,
-		`half of a surrogate pair, such as \ud800`:    `{"commands":[` + good + `,{"op":"put","key":"\\ufffd\ud83d\ufffd","value":""}]}`,
+		`it is not UTF-8, or has half of a surrogate`: `{"commands":[` + good + `,{"op":"put","key":"\\ufffd\ud83d\ufffd","value":""}]}`,
 		"the body has more than a batch":              `{"commands":[` + good + `]} {}`,
 		"there are 0, and a batch has from 1 to 128":  `{"commands":[]}`,
 		"there are 129":                               many(MaxBatch + 1),
