@@ -137,22 +137,30 @@ func TestReportSaysGrantsRenewalsAndEnds(t *testing.T) {
 	}, got)
 }
 
-// A claim that has run out before the node ends it has ended then.
+// A claim that has run out before the node ends it has ended then. What follows is no renewal.
 func TestReportOfAnEndThatComesLate(t *testing.T) {
 	path := filepath.Join(shortDir(t), "report")
 	r, err := openReport(path, hclog.NewNullLogger())
 	require.NoError(t, err)
 	state := failaware.Published{Turn: 20, Done: 21, Self: failaware.Incarnation{Node: 1, Boot: 7}, Leading: true, LeadUntil: 100, Support: timed.SetOf(1, 2)}
 	r.published(state)
-	state.Turn, state.Done, state.Leading = 150, 151, false
+	state.Turn, state.Done, state.LeadUntil = 150, 151, 200
+	r.published(state)
+	state.Turn, state.Done, state.Leading = 250, 251, false
 	r.published(state)
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	require.Len(t, lines, 2)
-	var end claim
-	require.NoError(t, json.Unmarshal([]byte(lines[1]), &end))
-	require.Equal(t, claim{Kind: "lead_end", Node: 1, Boot: failaware.BootID(7).String(), At: 100}, end)
+	boot := failaware.BootID(7).String()
+	want := []claim{{Kind: "lead", GrantedAt: 20, Until: 100, Support: []int{1, 2}}, {Kind: "lead_end", At: 100},
+		{Kind: "lead", GrantedAt: 150, Until: 200, Support: []int{1, 2}}, {Kind: "lead_end", At: 200}}
+	require.Len(t, lines, len(want))
+	for i := range want {
+		var c claim
+		require.NoError(t, json.Unmarshal([]byte(lines[i]), &c))
+		want[i].Node, want[i].Boot = 1, boot
+		require.Equal(t, want[i], c)
+	}
 }
 
 func TestReportWhoseFileFailsEnds(t *testing.T) {
