@@ -30,10 +30,10 @@ func TestANodeWithoutAStorageIsNamed(t *testing.T) {
 		third := start(t, failaware.Config{ID: 3, Transport: net.Transport(), StateDir: filepath.Join(dir, "node"), Quorum: majority,
 			Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}}, replicate.Config{}, &words{})
 		b := third.Node().Bounds()
-		<-third.Done()
-		require.ErrorIs(t, third.Err(), replicate.ErrMixed)
-		require.ErrorContains(t, third.Err(), "Storage is not set here and set at node 2")
 		<-third.Node().Done()
+		require.NoError(t, third.Close())
+		require.ErrorIs(t, third.Err(), replicate.ErrMixed, "Close came after the end")
+		require.ErrorContains(t, third.Err(), "Storage is not set here and set at node 2")
 		time.Sleep(b.Notice + b.Depose + b.View)
 		require.Contains(t, two[0].differed(), "node 3 has other settings: Storage is set here and not set there; "+
 			"it must be set at all nodes or at none, and operations wait until it is")

@@ -19,13 +19,14 @@ func (r *Replica) begin(stream *engine.Stream) {
 func (r *Replica) run(ctx context.Context, stream *engine.Stream) {
 	defer close(r.done)
 	err := r.engine.Run(ctx)
-	_ = r.node.Close()
-	r.engine.Outcomes.End()
-	stream.Release()
+	// Who waits for the node may call Close as soon as that has ended.
 	if ctx.Err() == nil && !errors.Is(err, failaware.ErrClosed) {
 		r.err = err
 		if r.log != nil {
 			r.log.Error("the replicated state has stopped, and the node with it", "error", err)
 		}
 	}
+	_ = r.node.Close()
+	r.engine.Outcomes.End()
+	stream.Release()
 }
