@@ -43,14 +43,20 @@ func TestInterruptedCommands(t *testing.T) {
 	}
 }
 
-// A command that was started to ignore a signal, as by a shell in the background, goes on.
+// A command that was started to ignore a signal, as by a shell in the background, goes on. The
+// test is a process of its own, because the processes of other tests would ignore it as well.
 func TestCommandsIgnoreWhatTheyWereStartedToIgnore(t *testing.T) {
+	if os.Getenv("IGNORES_SIGINT") == "" {
+		self, err := os.Executable()
+		require.NoError(t, err)
+		cmd := exec.Command(self, "-test.run", "^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), "IGNORES_SIGINT=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Contains(t, string(out), "--- PASS: "+t.Name())
+		return
+	}
 	signal.Ignore(syscall.SIGINT)
-	defer func() { // it is caught again, and then has its usual effect
-		c := make(chan os.Signal, 1)
-		signal.Notify(c, syscall.SIGINT)
-		signal.Stop(c)
-	}()
 	leave := new(attempt).interruptible(io.Discard)
 	defer leave()
 	require.True(t, signal.Ignored(syscall.SIGINT))
