@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +86,6 @@ func jsonError(err error) error {
 
 // checkList refuses a list that no store has printed.
 func checkList(file string, list []api.KVCommand, text []byte) error {
-	replaced := 0 // characters, perhaps
 	seen := make(map[string]bool, len(list))
 	for k := range list {
 		c := &list[k]
@@ -103,9 +101,8 @@ func checkList(file string, list []api.KVCommand, text []byte) error {
 			return cli.Wrong("FILE: %s: item %d: %w", file, k+1, err)
 		}
 		seen[c.Key] = true
-		replaced += strings.Count(c.Key, "\uFFFD")
 	}
-	if replaced > 0 && replaced != api.Replacements(string(text)) {
+	if api.KeysReplaced(list, text) {
 		return cli.Wrong("FILE: %s: %w: a key is not UTF-8", file, errNoList)
 	}
 	return nil

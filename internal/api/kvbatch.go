@@ -76,11 +76,7 @@ func batchOf(body io.Reader) ([]batched, error) {
 	if n := len(request.Commands); n == 0 || n > MaxBatch {
 		return nil, fmt.Errorf("commands: there are %d, and a batch has from 1 to %d", n, MaxBatch)
 	}
-	replaced := 0 // characters, perhaps
-	for i := range request.Commands {
-		replaced += strings.Count(request.Commands[i].Key, "\uFFFD")
-	}
-	if replaced > 0 && replaced != Replacements(string(text)) {
+	if KeysReplaced(request.Commands, text) {
 		return nil, errors.New(`the body is not a batch: it is not UTF-8, or has half of a surrogate pair`)
 	}
 	list := make([]batched, len(request.Commands))
@@ -99,9 +95,18 @@ func batchOf(body io.Reader) ([]batched, error) {
 	return list, nil
 }
 
-// Replacements returns how many replacement characters are in the strings of JSON. The decoder
-// puts further ones in the places of what is no character, and so makes another key of it.
-func Replacements(text string) (n int) {
+// KeysReplaced reports whether the decoder has made other keys of those in a text: it puts
+// replacement characters in the places of what is no character.
+func KeysReplaced(commands []KVCommand, text []byte) bool {
+	replaced := 0 // characters, perhaps
+	for i := range commands {
+		replaced += strings.Count(commands[i].Key, "\uFFFD")
+	}
+	return replaced > 0 && replaced != replacements(string(text))
+}
+
+// replacements returns how many replacement characters are in the strings of JSON.
+func replacements(text string) (n int) {
 	for i := 0; i < len(text); i++ {
 		rest := text[i:]
 		if text[i] == '\\' {
