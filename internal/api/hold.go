@@ -10,6 +10,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -38,7 +39,7 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(q.Context(), CommandLimit)
 	defer cancel()
-	h, e, err := grant(ctx, s.node, global, token)
+	h, e, err := grant(ctx, s.node, global, token, s.node.Edict)
 	switch {
 	case err == nil:
 		Answer(w, http.StatusOK, Hold{Node: int(h.By.Node), Boot: bootText(h.By.Boot), SinceNS: int64(h.Since),
@@ -50,12 +51,9 @@ func (s *Server) hold(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// makeEdict is for tests to replace.
-var makeEdict = (*failaware.Node).Edict
-
-// grant asks a node for a hold, and for an edict if there is a token. Without the edict there is
-// no hold: its user would go on without what stores ask for.
-func grant(ctx context.Context, n *failaware.Node, global bool, token string) (h failaware.Hold, e string, err error) {
+// grant asks a node for a hold, and its function makeEdict for an edict if there is a token.
+// Without the edict there is no hold: its user would go on without what stores ask for.
+func grant(ctx context.Context, n *failaware.Node, global bool, token string, makeEdict func([]byte) (edict.Edict, error)) (h failaware.Hold, e string, err error) {
 	if !global {
 		h, err = n.Hold(ctx)
 		return h, "", err
@@ -63,7 +61,7 @@ func grant(ctx context.Context, n *failaware.Node, global bool, token string) (h
 	if h, err = n.HoldGlobally(ctx); err != nil || token == "" {
 		return h, "", err
 	}
-	made, err := makeEdict(n, []byte(token))
+	made, err := makeEdict([]byte(token))
 	if err != nil {
 		return h, "", err
 	}

@@ -65,14 +65,13 @@ func TestThereIsNoHoldWithoutTheEdictThatItNeeds(t *testing.T) {
 	require.NoError(t, err)
 	n := startNode(t, failaware.Config{ID: 1, Quorum: q})
 	lost := errors.New("the lead was lost")
-	makeEdict = func(*failaware.Node, []byte) (edict.Edict, error) { return edict.Edict{}, lost }
-	defer func() { makeEdict = (*failaware.Node).Edict }()
+	makeEdict := func([]byte) (edict.Edict, error) { return edict.Edict{}, lost }
 	require.Eventually(t, func() bool {
-		_, _, err := grant(t.Context(), n, true, "")
+		_, _, err := grant(t.Context(), n, true, "", makeEdict)
 		return err == nil
 	}, longEnough, time.Millisecond)
 	require.Eventually(t, func() bool {
-		_, _, err := grant(t.Context(), n, true, "volume-7")
+		_, _, err := grant(t.Context(), n, true, "volume-7", makeEdict)
 		require.Error(t, err)
 		return err == lost
 	}, longEnough, time.Millisecond)
