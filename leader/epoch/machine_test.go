@@ -29,6 +29,17 @@ func machine(t testing.TB, id timed.NodeID, s State) *Machine {
 	return m
 }
 
+// leader returns node 1, which has won the round 1010 by the votes with the stamps.
+func leader(t testing.TB) (m *Machine, stamps []edict.Stamp) {
+	t.Helper()
+	m = machine(t, 1, first())
+	m.NoteVote(inc(1), 1010, 1090)
+	m.NoteReply(inc(2), 1010, nil)
+	stamps = []edict.Stamp{stamp(1, 1010), stamp(2, 5)}
+	require.Empty(t, m.HandleWon(1011, 1010, stamps, nil))
+	return m, stamps
+}
+
 func first() State { return State{Epoch: 1, System: three} }
 
 func stamp(id timed.NodeID, at timed.Instant) edict.Stamp {
@@ -238,12 +249,9 @@ func TestTheLatestProposalCounts(t *testing.T) {
 }
 
 func TestLeaderRepeatsProposalUnderLatestVotes(t *testing.T) {
-	m := machine(t, 1, first())
-	m.NoteVote(inc(1), 1010, 1090)
-	m.NoteReply(inc(2), 1010, nil)
-	m.HandleWon(1011, 1010, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil)
+	m, stamps := leader(t)
 	require.NoError(t, m.Propose("majority 1,2"))
-	old := m.HandleWon(1012, 1010, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil)[0].State
+	old := m.HandleWon(1012, 1010, stamps, nil)[0].State
 	m.NoteVote(inc(1), 3000, 3080)
 	m.NoteReply(inc(3), 3000, nil)
 	out := m.HandleWon(3010, 3000, []edict.Stamp{stamp(1, 3000), stamp(3, 8)}, nil)
@@ -371,10 +379,7 @@ func TestAnotherSuccessorIsAConflict(t *testing.T) {
 
 // What a leader of an epoch may do ends with it.
 func TestALeadEndsWithItsEpoch(t *testing.T) {
-	m := machine(t, 1, first())
-	m.NoteVote(inc(1), 1010, 1090)
-	m.NoteReply(inc(2), 1010, nil)
-	require.Empty(t, m.HandleWon(1011, 1010, []edict.Stamp{stamp(1, 1010), stamp(2, 5)}, nil))
+	m, _ := leader(t)
 	require.True(t, m.Leads())
 	require.NotEmpty(t, m.HandleReport(1020, inc(2), &State{Epoch: 2, System: "majority 1,2"}, nil))
 	require.False(t, m.Leads())
@@ -424,11 +429,7 @@ func TestWordsWedgeNobody(t *testing.T) { wordsWedgeNobody(t) }
 
 // The end of an epoch that others have agreed on ends what this node has proposed.
 func TestASuccessorEndsTheOwnProposal(t *testing.T) {
-	m := machine(t, 1, first())
-	m.NoteVote(inc(1), 1010, 1090)
-	m.NoteReply(inc(2), 1010, nil)
-	stamps := []edict.Stamp{stamp(1, 1010), stamp(2, 5)}
-	require.Empty(t, m.HandleWon(1011, 1010, stamps, nil))
+	m, stamps := leader(t)
 	require.NoError(t, m.Propose("majority 1,2"))
 	require.NotEmpty(t, m.HandleWon(1012, 1010, stamps, nil))
 	require.True(t, m.own)
@@ -441,11 +442,7 @@ func TestASuccessorEndsTheOwnProposal(t *testing.T) {
 // A node that has voted for another since it won the round makes no proposal, and counts
 // nobody's as its own.
 func TestAWonRoundIsOverWithTheVote(t *testing.T) {
-	m := machine(t, 1, first())
-	m.NoteVote(inc(1), 1010, 1090)
-	m.NoteReply(inc(2), 1010, nil)
-	stamps := []edict.Stamp{stamp(1, 1010), stamp(2, 5)}
-	require.Empty(t, m.HandleWon(1011, 1010, stamps, nil))
+	m, stamps := leader(t)
 	require.NoError(t, m.Propose("majority 1,2"))
 	m.NoteVote(inc(3), 1100, 1180)
 	require.Empty(t, m.HandleWon(1101, 1010, stamps, nil))

@@ -194,10 +194,7 @@ func TestAStoreKeepsPlacesWithoutPower(t *testing.T) {
 
 // What the loop of the node is told of the state stays as it is while the state goes on.
 func TestPositionsThatAreRecalledStay(t *testing.T) {
-	j, err := journal.OpenOn(disktest.New(), journal.Options{Segment: 1 << 16})
-	require.NoError(t, err)
-	s, err := newStore(j, &words{}, keep.Options{})
-	require.NoError(t, err)
+	s := storeOn(t, disktest.New(), &words{})
 	defer s.Close()
 	was := []broadcast.Mark{{Node: 1, Boot: 2, Sequence: 3}}
 	require.NoError(t, s.locate(t.Context(), &replica.Place{View: membership.ViewID{Sequence: 1, Leader: 1, Boot: 2}, Ordered: slices.Clone(was)}))
@@ -209,10 +206,7 @@ func TestPositionsThatAreRecalledStay(t *testing.T) {
 
 // An engine hears at once with which state it begins.
 func TestARecoveryIsToldAtOnce(t *testing.T) {
-	j, err := journal.OpenOn(disktest.New(), journal.Options{Segment: 1 << 16})
-	require.NoError(t, err)
-	s, err := newStore(j, &words{}, keep.Options{})
-	require.NoError(t, err)
+	s := storeOn(t, disktest.New(), &words{})
 	defer s.Close()
 	require.Len(t, s.News(), 1)
 	_, events := s.take()
