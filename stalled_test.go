@@ -18,7 +18,10 @@ func leadsAlone(t testing.TB, cfg Config) (*Node, *pause.Gate) {
 	q, err := quorum.Majority(timed.SetOf(1))
 	require.NoError(t, err)
 	gate := pause.New()
-	cfg.ID, cfg.Timing, cfg.Quorum = 1, LAN(), q
+	cfg.ID, cfg.Quorum = 1, q
+	if cfg.Timing == (Timing{}) {
+		cfg.Timing = LAN()
+	}
 	n, err := Start(pause.With(t.Context(), gate), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() {
