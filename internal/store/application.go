@@ -17,13 +17,13 @@ type application struct {
 	bell    bell
 	applied atomic.Uint64
 
-	clock      func() failaware.Reading
-	operations *api.OperationLog // nil unless operations are traced
+	clock func() failaware.Reading
+	keep  func(api.Operation) // takes the instants of operations; nil unless they are traced
 }
 
 // Apply implements [replicate.Application].
 func (a *application) Apply(op replicate.Operation) any {
-	if a.operations != nil {
+	if a.keep != nil {
 		defer a.trace(op, a.clock())
 	}
 	r := a.state.Apply(op.Command)
@@ -37,7 +37,7 @@ func (a *application) Apply(op replicate.Operation) any {
 func (a *application) trace(op replicate.Operation, ordered failaware.Reading) {
 	applied := a.clock()
 	if c, err := kv.Decode(op.Command); err == nil && kv.Tells(&ordered) && kv.Tells(&applied) {
-		a.operations.Add(traced(op, c.At, ordered, applied))
+		a.keep(traced(op, c.At, ordered, applied))
 	}
 }
 

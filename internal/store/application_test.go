@@ -36,7 +36,9 @@ func restoreRings(t testing.TB, state []byte) bool {
 func TestWatchersHearOfEachChange(t *testing.T) {
 	put := kv.Command{Op: kv.Put, Dot: kv.Dot{Writer: 1, Number: 1}, Key: "a"}
 	a := &application{state: kv.New(kv.Partitionable)}
+	earlier := a.bell.wait()
 	require.True(t, rung(a, func() { a.Apply(replicate.Operation{Command: put.Encode()}) }))
+	<-earlier // whoever waited before wakes too
 	var state bytes.Buffer
 	require.NoError(t, a.Snapshot(&state))
 	require.True(t, restoreRings(t, state.Bytes()))
@@ -54,6 +56,30 @@ func tracedWhole() (got, want api.Operation) {
 	op := replicate.Operation{ID: failaware.MessageID{Sender: 1, Boot: 2, Sequence: 3}, Stamp: 7, Deviation: 9}
 	want = api.Operation{ID: op.ID, Submitted: at(1), Sent: 7, Deviation: 9, Ordered: at(3), Applied: at(4)}
 	return traced(op, at(1), at(3), at(4)), want
+}
+
+// An operation is traced if its command can be read, and if group time is known before and
+// after it.
+func TestOperationsAreTracedInGroupTime(t *testing.T) {
+	known := failaware.Reading{Timeline: clocksync.TimelineID{Leader: 1}, Time: 5}
+	var readings []failaware.Reading
+	var kept []api.Operation
+	a := &application{state: kv.New(kv.Partitionable)}
+	a.keep = func(op api.Operation) { kept = append(kept, op) }
+	a.clock = func() (r failaware.Reading) {
+		r, readings = readings[0], readings[1:]
+		return r
+	}
+	put := kv.Command{Op: kv.Put, Dot: kv.Dot{Writer: 1, Number: 1}, Key: "a"}
+	traces := func(command []byte, ordered, applied failaware.Reading) bool {
+		kept, readings = nil, []failaware.Reading{ordered, applied}
+		a.Apply(replicate.Operation{Command: command})
+		return len(kept) > 0
+	}
+	require.True(t, traces(put.Encode(), known, known))
+	require.False(t, traces(put.Encode(), failaware.Reading{}, known))
+	require.False(t, traces(put.Encode(), known, failaware.Reading{}))
+	require.False(t, traces(nil, known, known))
 }
 
 func TestTracesHaveAllOfAnOperation(t *testing.T) {

@@ -50,14 +50,17 @@ func TestOtherBuildsAreNoFault(t *testing.T) {
 	s.noteEvent(replicate.Differs{Member: 2, Setting: "Storage"})
 	require.EqualValues(t, 1, s.counted.events["differs"])
 	require.IsType(t, replicate.Differs{}, said[1])
+	s.cfg.OnEvent = nil
+	s.noteEvent(replicate.Differs{Member: 2, Setting: "HashEvery"})
 }
 
 // Operations that wait for a reader are counted, and the directory of the state is told.
 func TestWhatWaitsIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		g := startWith(t, Config{Kind: kv.Partitionable, Dir: dir}, 1, 1)
+		g := startWith(t, Config{Kind: kv.Partitionable, Dir: dir, Trace: true}, 1, 1)
 		s, waiting := g.stores[0], Counts{}
+		require.NotNil(t, s.Operations())
 		s.replica.Read(func() {
 			for _, key := range []string{"a", "b", "c"} {
 				go func() { _, _ = s.Submit(within(t, time.Minute), kv.Command{Op: kv.Put, Key: key}, api.Attempt{}) }()

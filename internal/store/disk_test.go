@@ -56,6 +56,10 @@ func TestFullDisk(t *testing.T) {
 		require.Empty(t, hindrance(nil, timed.Set{}))
 
 		require.True(t, saysUnknown(s, waits))
+		require.Equal(t, []string{noRoom + why}, s.hindrances(replicate.Progress{Situation: replicate.Working, Full: full}))
+		require.Empty(t, s.hindrances(s.replica.Progress()))
+		require.True(t, s.Counts().Accepting)
+		require.Equal(t, full, s.explain(full), "it is no refusal")
 		describe(replicate.Progress{Situation: replicate.Recovering, Absent: timed.SetOf(2, 3)}, &a)
 		require.Equal(t, []int{2, 3}, a.Absent)
 		waits.Full, a = nil, api.KVStatus{}

@@ -50,8 +50,7 @@ func (s *Store) noQuorum(view *failaware.View) string {
 }
 
 // hindrances says what keeps commands that were taken from their outcomes.
-func (s *Store) hindrances() (all []string) {
-	p := s.replica.Progress()
+func (s *Store) hindrances(p replicate.Progress) (all []string) {
 	if why := hindrance(p.Full, p.Unstored); why != "" {
 		all = append(all, why)
 	}
@@ -73,7 +72,7 @@ func (s *Store) explain(err error) error {
 	switch {
 	case errors.Is(err, failaware.ErrOutcomeUnknown):
 		text := "the outcome is unknown, the command may be carried out or not: " + strings.TrimPrefix(err.Error(), "failaware: ")
-		for _, why := range s.hindrances() {
+		for _, why := range s.hindrances(s.replica.Progress()) {
 			text += "; " + why
 		}
 		return &unavailable{text, err}

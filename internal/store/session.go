@@ -51,7 +51,7 @@ func (s *Store) OpenSession(ctx context.Context) (failaware.MessageID, error) {
 	one, err := s.replica.OpenSession(ctx)
 	switch {
 	case errors.Is(err, failaware.ErrOutcomeUnknown):
-		return failaware.MessageID{}, unopened(s.hindrances())
+		return failaware.MessageID{}, unopened(s.hindrances(s.replica.Progress()))
 	case err != nil:
 		return failaware.MessageID{}, s.explain(err)
 	}

@@ -43,6 +43,8 @@ type Store struct {
 	writer  uint64        // in the dots of this process
 	number  atomic.Uint64 // of its last command
 	counted counted
+	// operations are those of the trace, or nil.
+	operations *api.OperationLog
 	// obstacle is why the latest snapshot that this view needs was not made, or nil.
 	obstacle atomic.Pointer[string]
 	cancel   context.CancelFunc
@@ -65,7 +67,8 @@ func Prepare(node failaware.Config, cfg Config) (*Prepared, error) {
 	s := &Store{cfg: cfg, app: &application{state: kv.New(cfg.Kind), clock: unknown}, writer: newWriter()}
 	s.counted.events = noEvents()
 	if cfg.Trace {
-		s.app.operations = api.NewOperationLog()
+		s.operations = api.NewOperationLog()
+		s.app.keep = s.operations.Add
 	}
 	r, err := replicate.Prepare(node, s.app, replicate.Config{Storage: cfg.Dir, HashEvery: hashEvery, OnEvent: s.noteEvent})
 	if err != nil {
@@ -183,7 +186,7 @@ func submitted(a *replicate.Applied) (out api.Submitted, err error) {
 }
 
 // Operations implements [api.Store].
-func (s *Store) Operations() *api.OperationLog { return s.app.operations }
+func (s *Store) Operations() *api.OperationLog { return s.operations }
 
 // name returns the name of another command. It is safe for concurrent use: a command with
 // the name of another one would change nothing.
