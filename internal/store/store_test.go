@@ -84,6 +84,17 @@ func TestAStoreRefusesANodeOfAnotherKind(t *testing.T) {
 	})
 }
 
+// A store without a broadcast says so.
+func TestAStoreNeedsABroadcast(t *testing.T) {
+	p, err := Prepare(failaware.Config{Broadcast: &failaware.BroadcastConfig{}}, Config{})
+	require.NoError(t, err)
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport()})
+	require.NoError(t, err)
+	defer n.Close()
+	_, err = p.Start(n)
+	require.ErrorIs(t, err, failaware.ErrBroadcastOff)
+}
+
 // refusesItsOpposite reports whether a store refuses a node that its kind contradicts. Its
 // directory is free afterwards.
 func refusesItsOpposite(t testing.TB, kind kv.Kind) bool {
