@@ -120,6 +120,21 @@ func shortVotes(t testing.TB) {
 	require.Equal(t, least, e.lockTime)
 }
 
+// A leader whose peers give such votes goes on as long as it can: it asks again early enough
+// that the answers are back before the lease ends.
+func TestAShortLeaseIsRenewedInTime(t *testing.T) {
+	e, now := leadingAlone()
+	timing, alive := timed.LAN(), timed.SetOf(7)
+	e.NoteState(incarnation(7), &State{MaxLock: timing.LeastLockTime() - timing.ElectionPeriod*3/2})
+	e.RequestSoon()
+	timeout(e, now, alive)
+	supported(e, now, 7, alive)
+	end, leads := e.Leading()
+	require.True(t, leads)
+	require.Greater(t, e.nextRequest, now)
+	require.LessOrEqual(t, e.nextRequest, end.Add(-timing.RoundTime()-timing.SchedulingDelay))
+}
+
 // A request asks for no longer votes than each of the alive peers gives.
 func shortestVoteCounts(t testing.TB) {
 	for short := timed.NodeID(7); short <= 9; short++ {

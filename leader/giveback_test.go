@@ -79,3 +79,25 @@ func forgetsQuorum(t testing.TB) {
 	e.Forget(2)
 	require.False(t, e.foreign(2))
 }
+
+// An answer binds the votes until its end, even if a later one, from a shorter lease, ends
+// earlier.
+func TestALaterAnswerShortensNoEarlierOne(t *testing.T) {
+	e, now := leadingAlone()
+	e.Vouch(now)
+	first, _ := e.Leading()
+	alive := timed.SetOf(7)
+	e.NoteState(incarnation(7), &State{MaxLock: e.cfg.Timing.LeastLockTime()})
+	e.RequestSoon()
+	timeout(e, now, alive)
+	supported(e, now, 7, alive)
+	second, leads := e.Leading()
+	require.True(t, leads)
+	require.Less(t, second, first, "node 7 votes for less time")
+	e.Vouch(now)
+	e.Abdicate(now, Outranked, nil)
+	timeout(e, first-1, alive)
+	require.True(t, e.Releasing())
+	timeout(e, first, alive)
+	require.False(t, e.Releasing())
+}
