@@ -91,6 +91,23 @@ func requireTrains(t *rapid.T, w *sender, pkts []Packet, room int) {
 	require.Zero(t, total)
 }
 
+// Kernels before 6.9 cut no more packets than maxTrain: they refuse longer trains, and the
+// sender would make no more of them.
+func TestTrainsEnd(t *testing.T) {
+	var w sender
+	w.init(&Options{Batch: 64}, unix.AF_INET, 1<<20, true, new(counters))
+	var pkts []Packet
+	for range 2*maxTrain + 1 {
+		pkts = append(pkts, packetTo(netip.MustParseAddrPort("127.0.0.1:9"), "x"))
+	}
+	require.Equal(t, len(pkts), w.fill(pkts))
+	var packets []int
+	for i := range w.trains {
+		packets = append(packets, w.trains[i].packets)
+	}
+	require.Equal(t, []int{maxTrain, maxTrain, 1}, packets)
+}
+
 func TestManyAddressesInTurnCostNoLongSearch(t *testing.T) {
 	var w sender
 	w.init(&Options{Batch: 64}, unix.AF_INET, 1<<20, true, new(counters))
