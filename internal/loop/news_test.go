@@ -3,6 +3,7 @@ package loop
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -292,3 +293,34 @@ func leavesWhenNothingBinds(t testing.TB) {
 }
 
 func TestANodeLeavesWhenNothingBindsIt(t *testing.T) { leavesWhenNothingBinds(t) }
+
+// Who waits for the end of a phase finds the next one: it may look at once, while others are
+// still being woken.
+func TestAPhaseIsOverOnceTheNextIsPublished(t *testing.T) {
+	l, _ := newTestLoop(t)
+	for range 50 {
+		s := l.Snapshot()
+		for range 1000 { // they make the end of the phase take a while
+			go func() { <-s.Phase.Over }()
+		}
+		old := make(chan bool)
+		go func() {
+			for !isOver(s.Phase) {
+			}
+			old <- l.Snapshot() == s
+		}()
+		time.Sleep(time.Millisecond) // all wait by now
+		l.driver.note(&stack.Event{Kind: stack.EventLeadLost})
+		l.driver.publish()
+		require.False(t, <-old)
+	}
+}
+
+func isOver(p *Phase) bool {
+	select {
+	case <-p.Over:
+		return true
+	default:
+		return false
+	}
+}
