@@ -211,6 +211,14 @@ func proposalKeepsMembers(t testing.TB) {
 	p := g.leader.Proposal()
 	g.leader.HandleWon(now, timed.SetOf(1, 2), timed.Set{}, timed.SetOf(2, 3), boot, g.votes, nil)
 	require.Same(t, p, g.leader.Proposal())
+	again := func(id timed.NodeID) timed.BootID {
+		if id == 3 {
+			return 31
+		}
+		return boot(id)
+	}
+	g.leader.HandleWon(now, timed.SetOf(1, 2), timed.Set{}, timed.SetOf(2, 3), again, g.votes, nil)
+	require.Equal(t, timed.SetOf(1, 2), g.leader.Proposal().Set, "another incarnation gets none")
 }
 
 // A member that reports an earlier view of this leader has not installed the present one.
