@@ -42,3 +42,18 @@ func forwardsAll(t testing.TB) {
 	require.Len(t, out, 1)
 	require.Equal(t, []Sample{said}, out[0].Samples.Samples())
 }
+
+// A reference that another node has asked, and this one now asks as well, is this node's own:
+// it forwards the samples when it follows again.
+func TestAReferenceIsOfTheNodeThatAskedItLast(t *testing.T) {
+	c := utcLeader()
+	f := Forwarded{Count: 1, List: [MaxForwarded]Sample{{Source: 7, At: start, Low: wall - 1, High: wall + 1}}}
+	c.HandleForwarded(start, 2, &f, 0, 0, nil)
+	require.EqualValues(t, 2, c.References(start)[0].Node)
+	later := start.Add(time.Second)
+	says(c, 7, later, 0, time.Millisecond, NoLeap)
+	require.EqualValues(t, 1, c.References(later)[0].Node)
+	_, line := leader(t, 2, wall)
+	c.HandleLine(later, &line, 0, 0, nil)
+	require.NotEmpty(t, c.Forward(later, timed.Incarnation{Node: 2, Boot: 2}, nil))
+}
