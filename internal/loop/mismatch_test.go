@@ -116,6 +116,18 @@ func TestWhatWasToldOfSettingsStays(t *testing.T) {
 	require.Equal(t, theirs, byAddr.Told)
 }
 
+// Settings that a peer has told are those of one group.
+func TestSettingsThatWereToldAreOfOneGroup(t *testing.T) {
+	l, _ := newTestLoop(t)
+	d := l.driver
+	told := func() wire.Settings { return d.mismatches.of(3, netip.AddrPort{}, d.clock.now).Told }
+	d.noteMismatch(3, Settings{Group: 9, Told: wire.Settings{Group: "theirs"}}, oddAddr, false)
+	d.noteMismatch(3, Settings{Group: 9}, oddAddr, false)
+	require.Equal(t, "theirs", told().Group)
+	d.noteMismatch(3, Settings{Group: 10}, oddAddr, false)
+	require.Equal(t, wire.Settings{}, told())
+}
+
 // A listed peer is not silent while packets come from its address, whatever they are.
 func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
 	l, c := newLoop(func(cfg *Config) {
