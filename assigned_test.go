@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -223,6 +225,22 @@ func TestTwoAloneWithOneId(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		require.True(t, errors.Is(left.Err(), failaware.ErrDuplicateID) != errors.Is(right.Err(), failaware.ErrDuplicateID), "one of the two: %v, %v", left.Err(), right.Err())
 		oneView(t, c.settle([]*failaware.Node{left, right}))
+	})
+}
+
+// A node whose id was refused removes the state of that id before it chooses another. If it
+// cannot, it says so and stops: the files may be another process's next.
+func TestANodeThatCannotRemoveItsStateChoosesNoOtherId(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failaware.DrawIDs(t, func() uint64 { return 7 })
+		c := newChoosing(t, 1, 0)
+		first, err := c.start(0)
+		require.NoError(t, err)
+		c.dirs[1] = t.TempDir()
+		name := fmt.Sprintf("node-%v.members", first.ID())
+		require.NoError(t, os.MkdirAll(filepath.Join(c.dirs[1], name, "full"), 0o700))
+		_, err = c.start(1)
+		require.ErrorContains(t, err, name)
 	})
 }
 

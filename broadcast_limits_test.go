@@ -236,6 +236,29 @@ func TestWaitForAnOutcomeCanEnd(t *testing.T) {
 	require.Equal(t, u.ID, nextMessage(t, n).ID, "it was sent all the same")
 }
 
+// A wait that the caller has given up is used by nobody else: what becomes of its message still
+// comes to it, at the latest when the node stops.
+func TestAWaitThatEndedIsNotUsedAgain(t *testing.T) {
+	n, release := held(t, BroadcastConfig{})
+	for given := 0; given < 8; {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
+		_, err := n.BroadcastAndWait(ctx, nil, BroadcastOptions{})
+		cancel()
+		if errors.Is(err, ErrOutcomeUnknown) {
+			given++
+		}
+	}
+	release()
+	_, err := n.BroadcastAndWait(bounded(t), nil, BroadcastOptions{})
+	require.NoError(t, err)
+	go func() { _ = n.Close() }()
+	select {
+	case <-n.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the node waits to give an outcome")
+	}
+}
+
 func TestDeliveriesHaveOneConsumer(t *testing.T) {
 	n := startNode(t, Config{ID: 1, Broadcast: &BroadcastConfig{}})
 	for i := range 10 {
