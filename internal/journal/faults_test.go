@@ -311,3 +311,19 @@ func TestOneFailedCallLosesNothing(t *testing.T) {
 		eachCallFails(t, 1, 2)
 	}
 }
+
+// A segment for which there was no room leaves all room to snapshots, and to others.
+func TestASegmentThatCameToNothingTakesNoRoom(t *testing.T) {
+	d := disktest.New()
+	_, err := journal.OpenOn(unallocated{d}, journal.Options{Segment: 400})
+	require.ErrorIs(t, err, journal.ErrFull)
+	require.Empty(t, d.Files())
+	d, j := nearItsEnd(t, journal.Options{Segment: 400})
+	names, err := d.List()
+	require.NoError(t, err)
+	d.SetRoom(0)
+	require.ErrorIs(t, appendOne(j, 2, 200), journal.ErrFull)
+	left, err := d.List()
+	require.NoError(t, err)
+	require.ElementsMatch(t, names, left)
+}

@@ -121,7 +121,6 @@ func (j *Journal) rotate(space int64) error {
 	}
 	next, err := createSegment(j.disk, origin{j.id, s.next, s.sum}, max(j.size, segmentBytes+space+headBytes))
 	if err != nil {
-		_ = j.disk.Remove(nameOf(segmentPrefix, s.next) + unnamed)
 		return about("begin", j.disk.Path(nameOf(segmentPrefix, s.next)), err)
 	}
 	j.last, j.ending = next, append(j.ending, s)

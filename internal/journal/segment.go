@@ -100,9 +100,15 @@ func openSegment(d Disk, name string) (*segment, error) {
 	return &segment{origin: o, name: name, seed: o.seed(), file: f, end: segmentBytes, next: o.first, sum: o.chain}, nil
 }
 
-// createSegment makes a segment. Once it has its name, all of it is on the disk.
-func createSegment(d Disk, o origin, size int64) (*segment, error) {
+// createSegment makes a segment. Once it has its name, all of it is on the disk. After an error,
+// nothing takes room there.
+func createSegment(d Disk, o origin, size int64) (_ *segment, err error) {
 	name := nameOf(segmentPrefix, o.first)
+	defer func() {
+		if err != nil {
+			_ = d.Remove(name + unnamed)
+		}
+	}()
 	f, err := d.Create(name + unnamed)
 	if err != nil {
 		return nil, err
