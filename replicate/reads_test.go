@@ -1,6 +1,9 @@
 package replicate_test
 
 import (
+	"context"
+	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -39,3 +42,23 @@ func unread(t testing.TB, reads int64) int64 {
 }
 
 func TestReadLatestReads(t *testing.T) { require.Zero(t, unread(t, 5000)) }
+
+// A read that is given up while its outcome is just being given takes the outcome along: the
+// next call must not find it.
+func TestAReadThatIsGivenUpLeavesNoOutcome(t *testing.T) {
+	net := memory.New(memory.Options{Seed: 1})
+	h := start(t, failaware.Config{ID: 1, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}}, replicate.Config{}, &words{})
+	for i := range 100 {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, _ = h.ReadLatest(ctx, func() {
+			cancel()
+			for range 100 { // the caller has heard of it by then, and waits for the end of this
+				runtime.Gosched()
+			}
+		})
+		cancel()
+		a, err := h.Submit(within(t, time.Minute), fmt.Append(nil, i))
+		require.NoError(t, err)
+		require.Equal(t, i+1, a.Result)
+	}
+}
