@@ -11,6 +11,7 @@ import (
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/admit"
 	"github.com/failaware/failaware/internal/claim"
+	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
@@ -188,3 +189,18 @@ func lateRefusals(t testing.TB) {
 }
 
 func TestLateRefusalsSayNothing(t *testing.T) { lateRefusals(t) }
+
+// The address that a node names when it gives way is of the process that has its id, and of no
+// other that has sent something.
+func TestTheAddressOfARivalIsItsOwn(t *testing.T) {
+	for rival, want := range map[timed.BootID]netip.AddrPort{60: at(70), 61: {}} {
+		l, o := newOutside(nil)
+		o.run(l, time.Second)
+		d := l.driver
+		d.handleRival(&datagram.Header{Version: wire.Version, Boot: 60, Stamp: o.instant()}, at(70))
+		d.note(&stack.Event{Kind: stack.EventDuplicateID, Boot: rival})
+		e, ok := errors.AsType[*DuplicateIDError](d.failure)
+		require.True(t, ok)
+		require.Equal(t, want, e.Addr)
+	}
+}
