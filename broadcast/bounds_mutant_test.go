@@ -52,6 +52,7 @@ func TestBoundsNoticeBugs(t *testing.T) {
 
 		"BroadcastAtTheFloor":     waitsAtTheFloor,
 		"BroadcastCutToTheFloor":  waitsAtTheFloor,
+		"BroadcastCutAgain":       cutsOnce,
 		"BroadcastStrictByMost":   unorderedWaits,
 		"BroadcastAllAlong":       func() bool { return finishesAsAgreed(t) },
 		"BroadcastNobodyDecides":  refusesImpossible,

@@ -45,7 +45,9 @@ func forwardsAll(t testing.TB) {
 
 // A reference that another node has asked, and this one now asks as well, is this node's own:
 // it forwards the samples when it follows again.
-func TestAReferenceIsOfTheNodeThatAskedItLast(t *testing.T) {
+func TestAReferenceIsOfTheNodeThatAskedItLast(t *testing.T) { askedLast(t) }
+
+func askedLast(t testing.TB) {
 	c := utcLeader()
 	f := Forwarded{Count: 1, List: [MaxForwarded]Sample{{Source: 7, At: start, Low: wall - 1, High: wall + 1}}}
 	c.HandleForwarded(start, 2, &f, 0, 0, nil)

@@ -33,6 +33,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"HoldoverIgnoresBend":  holdoverAfterABend,
 		"ForwardedAge":         forwardedSamplesAge,
 		"ReferenceOfTheRepeat": forwardedSamplesAge,
+		"ReferenceOfTheFirst":  askedLast,
 		"FarewellsPushedOut":   alternatingTimelines,
 		"LeapWithoutDrift":     leapOnASlowClock,
 		"LeaderCombinesLate":   newLeaderKnowsUTC,

@@ -122,7 +122,9 @@ func shortVotes(t testing.TB) {
 
 // A leader whose peers give such votes goes on as long as it can: it asks again early enough
 // that the answers are back before the lease ends.
-func TestAShortLeaseIsRenewedInTime(t *testing.T) {
+func TestAShortLeaseIsRenewedInTime(t *testing.T) { renewedInTime(t) }
+
+func renewedInTime(t testing.TB) {
 	e, now := leadingAlone()
 	timing, alive := timed.LAN(), timed.SetOf(7)
 	e.NoteState(incarnation(7), &State{MaxLock: timing.LeastLockTime() - timing.ElectionPeriod*3/2})

@@ -82,7 +82,9 @@ func forgetsQuorum(t testing.TB) {
 
 // An answer binds the votes until its end, even if a later one, from a shorter lease, ends
 // earlier.
-func TestALaterAnswerShortensNoEarlierOne(t *testing.T) {
+func TestALaterAnswerShortensNoEarlierOne(t *testing.T) { laterAnswers(t) }
+
+func laterAnswers(t testing.TB) {
 	e, now := leadingAlone()
 	e.Vouch(now)
 	first, _ := e.Leading()

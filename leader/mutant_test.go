@@ -67,6 +67,8 @@ var notices = map[string]func(testing.TB){
 	"RelayedWithoutBound":  relayedInTime,
 
 	"AnswersBindGlobally":  answersBind,
+	"AnswersShorten":       laterAnswers,
+	"ShortLeaseLate":       renewedInTime,
 	"RefusalBesideSupport": lastAnswerCounts,
 	"SupportBesideRefusal": lastAnswerCounts,
 	"SilentRivalExcused":   silentRival,

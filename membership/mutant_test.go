@@ -21,6 +21,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AckOlder":            laterThanEarlier,
 		"DroppedOfAnyView":    confirmationsOfOneView,
 		"ProposalLosesMember": proposalKeepsMembers,
+		"ChanceOfAnyBoot":     proposalKeepsMembers,
 		"InstalledOfTheLead":  announcesToAll,
 
 		"ViewGrantShortened": longestLeaseCounts,

@@ -148,6 +148,7 @@ var survivors = map[string]string{
 	"AckOlder":            "not found in the searches that were tried; the simulator needs 84 worlds",
 	"DroppedByAnyBoot":    "not searched for; the test is in package membership",
 	"ProposalLosesMember": "not searched for; the test is in package membership",
+	"ChanceOfAnyBoot":     "not searched for; the test is in package membership",
 	"InstalledOfTheLead":  "not searched for; the test is in package membership",
 	"KeepResigned":        "not found in the searches that were tried; the simulator has a scenario",
 	"DroppedOfAnyView":    "not found in the searches that were tried; the simulator has a scenario",
@@ -172,6 +173,7 @@ var survivors = map[string]string{
 
 	"CandidateStays":       "costs availability only",
 	"UnfitAsks":            "all nodes have the same settings",
+	"ShortLeaseLate":       "all nodes have the same settings",
 	"ReadyByLockTime":      "all nodes have the same settings",
 	"ClockUnannounced":     "no check demands that a leader's clock is followed within the depth",
 	"SuspicionRemembered":  "not searched for; the test is in package datagram",
@@ -201,6 +203,7 @@ var survivors = map[string]string{
 	"HoldoverIgnoresBend":    "there are no references of UTC",
 	"ForwardedAge":           "there are no references of UTC",
 	"ReferenceOfTheRepeat":   "there are no references of UTC",
+	"ReferenceOfTheFirst":    "there are no references of UTC",
 	"LeapWithoutDrift":       "there are no references of UTC",
 	"LeaderCombinesLate":     "there are no references of UTC",
 
@@ -282,6 +285,7 @@ var survivors = map[string]string{
 	"TwinsBlameClocks":     "packets have no counters",
 	"TwinsAreFaults":       "packets have no counters",
 	"AnswersBindGlobally":  "nobody asks who leads",
+	"AnswersShorten":       "nobody asks who leads",
 	"RefusalBesideSupport": "no search was tried; the test is in package leader",
 	"SupportBesideRefusal": "no search was tried; the test is in package leader",
 	"SilentRivalExcused":   "no search was tried; the test is in package leader",
