@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -151,4 +152,17 @@ func TestQuietPacketsComeOverBothFamilies(t *testing.T) {
 
 func addrAt(ip string, c *Conn) netip.AddrPort {
 	return netip.AddrPortFrom(netip.MustParseAddr(ip), c.LocalAddr().Port())
+}
+
+// A socket that gets no second one shares its address with nobody.
+func TestASocketWithoutASecondOneStaysAlone(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.IPPROTO_UDP)
+	require.NoError(t, err)
+	defer func() { _ = unix.Close(fd) }()
+	elsewhere := netip.MustParseAddrPort("192.0.2.1:9")
+	_, err = newQuietSocket(fd, unix.AF_INET, elsewhere, testClock(), &Options{Batch: 1, Quiet: &Quiet{}}, new(counters))
+	require.ErrorIs(t, err, syscall.EADDRNOTAVAIL)
+	shared, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT)
+	require.NoError(t, err)
+	require.Zero(t, shared)
 }
