@@ -144,3 +144,24 @@ func asksInTheNewEpoch(t testing.TB) {
 }
 
 func TestALeaderAsksAtOnceInANewEpoch(t *testing.T) { asksInTheNewEpoch(t) }
+
+// A voter ends its epoch when its vote is over, and not before: the vote that it gives binds it
+// at once.
+func TestAVoteHoldsUpTheEndOfItsEpoch(t *testing.T) { voteHoldsEpoch(t) }
+
+func voteHoldsEpoch(t testing.TB) {
+	e, alive, now := changing(t)
+	timeout(e, deadline(e, alive), alive) // the round fails, and its votes are given back
+	now = now.Add(timed.LAN().RoundTime() + time.Millisecond)
+	e.NoteState(incarnation(2), &State{Contender: true, Voter: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
+	e.HandleQuorum(now, 2, QuorumID{1, membership(t, "majority:1,2,3")}, nil)
+	reply, _ := request(e, now, incarnation(2), Request{Number: 9, LockTime: timed.LAN().LockTime}, true, now, alive)
+	require.NotZero(t, reply.Stamp)
+	_, until := e.Locked(now)
+	m := e.cfg.Epochs
+	m.HandleReport(now, incarnation(2), &epoch.State{Epoch: 1, System: "majority:1,2,3", Phase: epoch.Chosen, Next: "majority:1,2", Agreed: true}, nil)
+	m.HandleTimeout(until-1, nil)
+	require.Equal(t, epoch.Chosen, m.State().Phase)
+	m.HandleTimeout(until, nil)
+	require.Equal(t, epoch.Wedged, m.State().Phase)
+}

@@ -25,6 +25,7 @@ var notices = map[string]func(testing.TB){
 	"SuccessorOfAnyLead":   successorOfOneLead,
 	"EpochLeadsOn":         endsWithTheEpoch,
 	"EpochVotesStay":       endsWithTheEpoch,
+	"EpochVoteUnbound":     voteHoldsEpoch,
 	"AuditForgetsVotes":    audits,
 	"AuditOfLeadsOnly":     auditsEpochs,
 	"SuccessorRemembered":  namedOnce,
