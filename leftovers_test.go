@@ -83,3 +83,24 @@ func keepsNothing(t testing.TB) {
 	cfg.NTP = nil
 	require.Equal(t, cfg.Listen, startNode(t, cfg).Addr().String())
 }
+
+// Nor does it stay in the multicast group in which it looked for others.
+func TestANodeThatDoesNotStartLeavesItsGroup(t *testing.T) {
+	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	free, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	require.NoError(t, err)
+	at := free.LocalAddr().String()
+	_, port, _ := net.SplitHostPort(at)
+	require.NoError(t, free.Close())
+	_, err = Start(t.Context(), Config{ID: 1, Insecure: true, Listen: "127.0.0.1:0", Join: []string{"multicast:239.255.70.67:" + port},
+		NTP: &NTPConfig{Listen: taken.LocalAddr().String()}})
+	if !errors.Is(err, ErrServeTime) {
+		t.Skip("the system has no multicast: ", err)
+	}
+	eventually(t, "the port is free", func() bool {
+		c, err := net.ListenPacket("udp4", at)
+		return err == nil && c.Close() == nil
+	})
+}
