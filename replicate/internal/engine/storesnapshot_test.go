@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,6 +112,44 @@ func TestAWaitingSnapshotEndsWithItsContext(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
 	disk.SetRoom(-1)
+	require.NoError(t, s.Close())
+}
+
+// balky is an application that may refuse to write its state.
+type balky struct {
+	*words
+	refuses atomic.Bool
+}
+
+func (b *balky) Save(w io.Writer) error {
+	if b.refuses.Load() {
+		return errors.New("not now")
+	}
+	return b.words.Save(w)
+}
+
+// A disk that has room again is not full any more, although the application cannot write the
+// snapshot by then. The node would take no operations.
+func TestADiskWithRoomIsNotFull(t *testing.T) {
+	disk, app := disktest.New(), &balky{words: &words{}}
+	j, err := journal.OpenOn(disk, journal.Options{Segment: 1 << 10})
+	require.NoError(t, err)
+	s, err := newStore(j, app, keep.Options{Least: 1})
+	require.NoError(t, err)
+	s.retry = time.Millisecond
+	require.NoError(t, s.locate(t.Context(), placeOf(1)))
+	log(t, s, app.words, 1)
+	require.NoError(t, s.wait(t.Context(), s.keeper.Last()))
+	s.take()
+	disk.SetRoom(0)
+	ended := make(chan error, 1)
+	go func() { ended <- s.compact(t.Context()) }()
+	require.Error(t, awaitDisk(t, s, ended))
+	require.Error(t, s.noRoom())
+	app.refuses.Store(true)
+	disk.SetRoom(-1)
+	require.NoError(t, <-ended, "the log has everything")
+	require.NoError(t, s.noRoom())
 	require.NoError(t, s.Close())
 }
 
