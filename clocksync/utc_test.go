@@ -386,6 +386,9 @@ func forwardedSamplesAge(t testing.TB) {
 			d := utcLeader()
 			d.HandleForwarded(now, 3, &f, off, off, nil)
 			d.HandleForwarded(now.Add(SampleLife/2), 3, &f, off, off, nil) // again
+			for _, r := range d.References(now.Add(after)) {
+				require.InDelta(t, float64(after), float64(r.Age), float64(time.Millisecond), "of the sample, not of its repetition")
+			}
 			d.Steer(now.Add(after), nil)
 			require.Len(t, d.References(now.Add(after)), count)
 		}
