@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -50,6 +51,23 @@ func quorumIsEnough(t testing.TB) {
 		require.True(t, e.Leads(at), "%v", mode)
 		require.True(t, e.LeadsGlobally(at), "%v", mode)
 		require.Equal(t, timed.SetOf(1, 2), e.Support())
+	}
+}
+
+// Edicts keep the stamps of the round that they rest on, whatever rounds follow.
+func TestStampsThatWereHandedOutStay(t *testing.T) {
+	e, alive, now := candidate(t, Available)
+	var kept, copies []QuorumStamp
+	for range 3 {
+		for id := range alive.All() {
+			supported(e, now, id, alive)
+		}
+		q, ok := e.QuorumStamp(now)
+		require.True(t, ok)
+		kept, copies = append(kept, *q), append(copies, QuorumStamp{q.Epoch, slices.Clone(q.Stamps)})
+		require.Equal(t, copies, kept)
+		now = deadline(e, alive)
+		timeout(e, now, alive)
 	}
 }
 
