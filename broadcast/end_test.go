@@ -89,3 +89,17 @@ func recallsAll(t testing.TB) {
 }
 
 func TestARecalledStateHasItsPositions(t *testing.T) { recallsAll(t) }
+
+// What an incarnation says at its end of the messages that its application has includes those
+// of its last view.
+func TestTheMarksAtTheEndAreThoseOfTheLastView(t *testing.T) {
+	g := newTrio(3, Config{})
+	for range 5 {
+		_, err := g.cast(0, []byte("x"), Options{TotalOrder, WeakAtomicity})
+		require.NoError(t, err)
+		g.run(time.Millisecond)
+	}
+	require.Equal(t, []int{5, 5, 5}, g.count)
+	g.nodes[1].HandleEnd(0, nil)
+	require.Equal(t, []Mark{{incarnation(0).Node, incarnation(0).Boot, 5}}, g.nodes[1].Ordered())
+}
