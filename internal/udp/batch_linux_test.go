@@ -278,3 +278,19 @@ func wakesHideNothing(t testing.TB) {
 		require.Zero(t, n)
 	}
 }
+
+// A wake ends one wait, and not those after it: a reader whose waits all ended at once would
+// take a processor for itself.
+func TestAWakeEndsOneWait(t *testing.T) {
+	c := listen(t, "127.0.0.1:0", Options{})
+	waits := func(d time.Duration) time.Duration {
+		began := testClock().Now()
+		n, err := c.sock.wait(room(1), began, began.Add(d), &c.signals)
+		require.NoError(t, err)
+		require.Zero(t, n)
+		return testClock().Now().Sub(began)
+	}
+	c.sock.wake()
+	require.Less(t, waits(time.Minute), 30*time.Second)
+	require.Greater(t, waits(20*time.Millisecond), 10*time.Millisecond)
+}

@@ -185,3 +185,24 @@ func FuzzCoalesced(f *testing.F) {
 		require.Equal(t, whole, append([]byte{}, back...))
 	})
 }
+
+// Each packet of a refused train is tried by itself if the train may be the reason. A packet
+// that is refused for another reason would be refused again.
+func TestPacketsOfARefusedTrainAreTriedAlone(t *testing.T) {
+	to := listen(t, "127.0.0.1:0", Options{}).LocalAddr()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.IPPROTO_UDP)
+	require.NoError(t, err)
+	defer func() { _ = unix.Close(fd) }()
+	for errno, alone := range map[unix.Errno]bool{unix.EINVAL: true, unix.EIO: true, unix.EMSGSIZE: true, unix.EOPNOTSUPP: true, unix.ENOBUFS: false} {
+		var w sender
+		w.init(&Options{Batch: 1}, unix.AF_INET, 1<<20, true, new(counters))
+		require.Equal(t, 3, w.fill([]Packet{packetTo(to, "x"), packetTo(to, "y"), packetTo(to, "z")}))
+		want := 0
+		if alone {
+			want = 3
+		}
+		require.Equal(t, want, w.retry(uintptr(fd), 0, errno), "%v: bytes", errno)
+		require.Equal(t, want, w.sent, "%v", errno)
+		require.Equal(t, !alone, w.offload, "%v", errno)
+	}
+}
