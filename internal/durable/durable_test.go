@@ -276,7 +276,7 @@ func (f onceFile) Sync() error  { return errors.Join(f.disk.fails(), f.file.Sync
 func (f onceFile) Close() error { return errors.Join(f.disk.fails(), f.file.Close()) }
 
 // No error is forgotten, whatever succeeds after it, and a file that could not be written
-// takes no name.
+// takes no name and no room.
 func TestEveryFailureOfAWriteIsTold(t *testing.T) {
 	const path = "dir/record"
 	for failing := 1; ; failing++ {
@@ -290,6 +290,9 @@ func TestEveryFailureOfAWriteIsTold(t *testing.T) {
 		require.ErrorIs(t, err, fs.ErrInvalid)
 		if failing <= 4 {
 			require.Equal(t, "old", string(d.names[len(d.names)-1][path].bytes), "call %d", failing)
+		}
+		if failing > 1 {
+			require.NotContains(t, d.names[len(d.names)-1], path+next, "call %d", failing)
 		}
 	}
 }
