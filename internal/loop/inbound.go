@@ -92,7 +92,7 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	if d.routes.known.Has(h.Source) {
 		d.routes.follow(&h, pkt.Addr, proved, kind, now, 2*d.cfg.Timing.Expires)
 	}
-	return refusalOf(kind)
+	return d.refusalOf(kind, &d.in.packet)
 }
 
 // measure counts a packet of an accepted incarnation.

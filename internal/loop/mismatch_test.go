@@ -166,8 +166,31 @@ func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
 	}
 	d.routes.refuse(oddAddr, refusal{why: refusedOther, at: d.clock.now})
 	require.Equal(t, refusedOther, d.status().Peers[0].Refused)
-	d.routes.refuse(oddAddr, refusal{why: refusalOf(datagram.Delivered), at: d.clock.now})
+	d.routes.refuse(oddAddr, refusal{why: d.refusalOf(datagram.Delivered, &d.in.packet), at: d.clock.now})
 	require.Empty(t, d.status().Peers[0].Refused)
+}
+
+// A peer whose constants of the model differ is a mistake of a person. Its packets contradict
+// nothing.
+func TestPacketsWithOtherConstantsHaveOtherSettings(t *testing.T) {
+	for name, change := range map[string]func(*Settings){
+		"MaxDrift":      func(s *Settings) { s.MaxDrift++ },
+		"FastThreshold": func(s *Settings) { s.FastThreshold++ },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, c := newLoop(func(cfg *Config) {
+				cfg.Peers = peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, []peers.Peer{{ID: 2, Addr: oddAddr.String()}})
+			})
+			d := l.driver
+			step(l, c)
+			s := Settings{Group: d.cfg.Group, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}
+			change(&s)
+			d.turn([]udp.Packet{odd(t, l, s, oddAddr)}, l.cfg.Clock.Read())
+			p := d.status().Peers[0]
+			require.Equal(t, refusedSettings, p.Refused)
+			require.NotNil(t, p.Mismatch)
+		})
+	}
 }
 
 // To open packets of other groups is work that anybody can cause, so it is limited.

@@ -137,8 +137,13 @@ func (r *routes) sendsTo(addr netip.AddrPort) bool {
 	return false
 }
 
-// refusalOf returns why a packet with a verdict does not count, or "" if it does.
-func refusalOf(k datagram.Kind) string {
+// refusalOf returns why a packet with a verdict does not count, or "" if it does. The stack
+// drops a packet with other constants of the model before the layers see it.
+func (d *driver) refusalOf(k datagram.Kind, p *wire.Packet) string {
+	t := &d.cfg.Timing
+	if p.MaxDrift != t.MaxDrift || p.FastThreshold != t.FastThreshold {
+		return refusedSettings
+	}
 	switch k {
 	case datagram.Delivered, datagram.Accepted:
 		return ""
