@@ -39,8 +39,8 @@ func wrongSettings(t testing.TB) {
 		`Listen: "nowhere" is not`:   {ID: 1, Listen: "nowhere"},
 		`Listen: ":7000" is not a l`: {ID: 1, Listen: ":7000"},
 		`Listen: "192.0.2.7:1" is n`: {ID: 1, Listen: "192.0.2.7:1"},
-		"Timing: LockTime:":          {ID: 1, Timing: bad},
-		"Timing: MaxDrift: no clock": {ID: 1, Timing: exact},
+		"Timing.LockTime:":           {ID: 1, Timing: bad},
+		"Timing.MaxDrift: no clock":  {ID: 1, Timing: exact},
 		"Mode:":                      {ID: 1, Mode: 9},
 		"RankBy:":                    {ID: 1, RankBy: 9},
 		"MaxPeers:":                  {ID: 1, MaxPeers: 255},
@@ -72,6 +72,10 @@ func wrongSettings(t testing.TB) {
 	_, err := Config{Listen: "x", Mode: 7}.Validate()
 	for _, want := range []string{"ID:", "Listen:", "Mode:"} {
 		require.ErrorContains(t, err, want, "all errors at once")
+	}
+	_, err = Config{ID: 1, Timing: Timing{MaxDrift: 1}, Broadcast: &BroadcastConfig{Window: 1, MaxPayload: -1}}.Validate()
+	for line := range strings.Lines(err.Error()) {
+		require.Regexp(t, "^(Timing|Broadcast)[.][A-Z]", line, "each line names the field with its struct")
 	}
 	_, err = Config{ID: 1, Insecure: true, Listen: ":7000", Peers: []Peer{{2, "example.org:7000"}, {1, "me.example.org:7000"}}}.Validate()
 	require.NoError(t, err)

@@ -28,6 +28,15 @@ type faults []error
 
 func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
 
+// addFields adds the joined errors about a struct's fields, each named with the struct.
+func (f *faults) addFields(prefix string, err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			f.add("%s%s", prefix, strings.TrimPrefix(err.Error(), "broadcast: "))
+		}
+	}
+}
+
 // Validate returns the bounds that the settings guarantee. Its error joins one
 // error for every setting that is wrong, named as its field, or the peer. Validate
 // looks up no names and touches no files.
@@ -45,14 +54,12 @@ func (c Config) Validate() (Bounds, error) {
 	errs = append(errs, c.checkPeers(c.Peers)...)
 	errs = append(errs, c.checkJoin()...)
 	bounds, err := c.Timing.Validate()
-	if err != nil {
-		errs.add("Timing: %w", err)
-	}
+	errs.addFields("Timing.", err)
 	if c.Logger != nil && c.LogHandler != nil {
 		errs.add("LogHandler: there is a Logger too")
 	}
 	if c.Timing.MaxDrift == 0 {
-		errs.add("Timing: MaxDrift: no clock keeps a drift bound of 0, and every promise rests on the bound")
+		errs.add("Timing.MaxDrift: no clock keeps a drift bound of 0, and every promise rests on the bound")
 	}
 	errs = append(errs, c.checkElection()...)
 	errs = append(errs, c.Clock.check()...)
@@ -273,11 +280,7 @@ func checkLiteral(addr string) error {
 
 // check names each error by its field.
 func (b *BroadcastConfig) check(quorate bool) (errs faults) {
-	if joined, ok := b.machine(nil).Validate().(interface{ Unwrap() []error }); ok {
-		for _, err := range joined.Unwrap() {
-			errs = append(errs, errors.New("Broadcast."+strings.TrimPrefix(err.Error(), "broadcast: ")))
-		}
-	}
+	errs.addFields("Broadcast.", b.machine(nil).Validate())
 	if b.RequireQuorum && !quorate {
 		errs.add("Broadcast.RequireQuorum: it needs a Quorum, or JoinQuorum")
 	}

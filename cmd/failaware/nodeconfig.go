@@ -164,7 +164,7 @@ func explain(err error, values source) error {
 
 // explain returns a line about a field with the origin of its value in place of the field.
 func (values source) explain(line string) string {
-	line = strings.TrimPrefix(line, "Timing: ")
+	line = strings.TrimPrefix(line, "Timing.")
 	field, rest, _ := strings.Cut(line, ": ")
 	what := ""
 	if at := strings.IndexByte(field, '['); at >= 0 { // Peers[i] (…)
