@@ -246,7 +246,7 @@ func (c *Config) checkOutputs() (errs faults) {
 		if err := checkAddr(n.Listen, true, true); err != nil {
 			errs.add("NTP.Listen: %w", err)
 		} else if !c.Insecure && !loopbackAddr(n.Listen) {
-			errs.add("NTP.Listen: %q is not a loopback address, and answers to NTP clients are not authenticated: only Insecure allows it", n.Listen)
+			errs.add("NTP.Listen: %q is not a loopback address, and its answers are not authenticated: only Insecure allows it", n.Listen)
 		}
 		if err := n.options(c.Group).Validate(); err != nil {
 			errs.add("NTP: %w", err)

@@ -120,7 +120,7 @@ func TestSettingsOfTheOutputsAreChecked(t *testing.T) {
 		"NTP.Listen: \"x\" is not host:port":         func(c *Config) { c.NTP.Listen = "x" },
 		"NTP: option Stratum: 16 is outside [1, 15]": func(c *Config) { c.NTP.Stratum = 16 },
 		"NTP: PerSource.Burst: -1 is outside":        func(c *Config) { c.NTP.PerSource = ntpserver.Limit{PerSecond: 1, Burst: -1} },
-		"NTP.Listen: \"0.0.0.0:123\" is not a loopback address, and answers to NTP clients are not authenticated": func(c *Config) {
+		"NTP.Listen: \"0.0.0.0:123\" is not a loopback address, and its answers are not authenticated": func(c *Config) {
 			c.KeyFile, c.NTP.Listen = "keys", "0.0.0.0:123" // keys seal packets, and no answers to NTP clients
 		},
 		"ClockBound.Path: a path is needed":            func(c *Config) { c.ClockBound.Path = "" },
