@@ -54,7 +54,10 @@ func newKVGrantCommand(g *globals) *cobra.Command {
 		Example: "  failaware kv lease grant 10s",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := time.ParseDuration(args[0])
-			if err != nil || d < kv.MinTTL || d > kv.MaxTTL {
+			if err != nil {
+				return cli.Wrong("TTL: %q is not a duration with a unit, as in 10s", args[0])
+			}
+			if d < kv.MinTTL || d > kv.MaxTTL {
 				return cli.Wrong("TTL: %q: %w", args[0], kv.ErrTTL)
 			}
 			return askStore(g, cmd, http.MethodPost, "lease/grant", url.Values{"ttl": {d.String()}}, writeText)

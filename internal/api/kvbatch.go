@@ -68,6 +68,9 @@ func batchOf(body io.Reader) ([]batched, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields() // a condition with a wrong name must not turn into none
 	if err := d.Decode(&request); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
+			return nil, fmt.Errorf("the body is not a batch: %s: its type is wrong: %s", e.Field, e.Value)
+		}
 		return nil, fmt.Errorf("the body is not a batch: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {

@@ -98,7 +98,10 @@ func withParameters(values url.Values, c kv.Command) (kv.Command, error) {
 func ttlOf(values url.Values) (time.Duration, error) {
 	text := values.Get("ttl")
 	d, err := time.ParseDuration(text)
-	if err != nil || d < kv.MinTTL || d > kv.MaxTTL {
+	switch {
+	case err != nil:
+		return 0, badRequest{fmt.Errorf("ttl %.40q is not a duration with a unit, as in 10s", text)}
+	case d < kv.MinTTL || d > kv.MaxTTL:
 		return 0, badRequest{fmt.Errorf("ttl %.40q: %w", text, kv.ErrTTL)}
 	}
 	return d, nil
