@@ -15,7 +15,7 @@ func TestAChangeUnderWayIsNoOther(t *testing.T) { changeUnderWay(t) }
 
 func changeUnderWay(t testing.TB) {
 	n, _ := leadsAlone(t, Config{StateDir: t.TempDir(), Timing: WAN()}) // whose lead lasts on a busy machine
-	missing := system(t, "majority:1,2") // node 2 never comes
+	missing := system(t, "majority:1,2")                                // node 2 never comes
 	ctx, cancel := context.WithCancel(bounded(t))
 	ended := make(chan struct{})
 	t.Cleanup(func() { cancel(); <-ended })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/failaware/failaware/internal/seal"
 )
@@ -35,8 +36,8 @@ func (n *Node) KeyFile() string {
 // holds no valid keys, the node keeps its keys and ReloadKeys says why. The error is
 // otherwise [ErrNoKeys], [ErrClosed], or the cause of ctx.
 //
-// Peers that lack the first key do not hear this node: [Node.Status] says which keys
-// each peer has.
+// Peers that lack the first key do not hear this node: the log names them, and [Node.Status]
+// says which keys each peer has.
 func (n *Node) ReloadKeys(ctx context.Context) error {
 	if n.cfg.KeyFile == "" {
 		return ErrNoKeys
@@ -45,5 +46,20 @@ func (n *Node) ReloadKeys(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("failaware: %w", err)
 	}
-	return n.loop.TakeRing(ctx, r)
+	if err := n.loop.TakeRing(ctx, r); err != nil {
+		return err
+	}
+	n.logKeys()
+	return nil
+}
+
+// logKeys tells the log which keys the node has read, and who will not hear it.
+func (n *Node) logKeys() {
+	s := n.Status()
+	n.log.Info("read the keys again", "keys", fmt.Sprint(s.Keys))
+	for i := range s.Peers {
+		if p := &s.Peers[i]; p.Alive && !slices.Contains(p.Keys, s.Keys[0]) {
+			n.log.Warn("a peer does not have the key that now seals, and will not hear this node", "peer", p.ID, "key", s.Keys[0])
+		}
+	}
 }

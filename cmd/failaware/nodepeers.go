@@ -61,14 +61,6 @@ func (r *nodeRun) reloadKeys() {
 	}
 	if err := r.node.ReloadKeys(context.Background()); err != nil {
 		r.log.Error("the keys stay the same", "error", err)
-		return
-	}
-	s := r.node.Status()
-	r.log.Info("read the keys again", "keys", fmt.Sprint(s.Keys))
-	for i := range s.Peers {
-		if p := &s.Peers[i]; p.Alive && !slices.Contains(p.Keys, s.Keys[0]) {
-			r.log.Warn("a peer does not have the key that now seals, and will not hear this node", "peer", peerName(p), "key", s.Keys[0])
-		}
 	}
 }
 
