@@ -17,10 +17,13 @@ import (
 // answer without it.
 const statusPatience = time.Second
 
-// ask has the loop run f in its next turn, and waits for the reply. The error is
-// [ErrClosed] or the cause of ctx.
+// ask has the loop run f in its next turn, and waits for the reply. It does nothing if ctx
+// has ended before. The error is [ErrClosed] or the cause of ctx.
 func ask[T any](ctx context.Context, l *Loop, f func(d *driver, reply func(T))) (T, error) {
 	var none T
+	if ctx.Err() != nil {
+		return none, context.Cause(ctx)
+	}
 	result := make(chan T, 1)
 	if !l.do(func(d *driver) { f(d, func(x T) { result <- x }) }) {
 		return none, ErrClosed
