@@ -129,8 +129,9 @@ func TestCallsEndWithTheNode(t *testing.T) {
 	delete(calls, "Receive") // there is one consumer of the deliveries
 	results := make(map[string]chan error)
 	for name, call := range calls {
-		results[name] = make(chan error, 1)
-		go func() { results[name] <- call(t.Context()) }()
+		result := make(chan error, 1)
+		results[name] = result
+		go func() { result <- call(t.Context()) }()
 	}
 	time.Sleep(10 * time.Millisecond) // they wait by then, or end as if they had
 	require.NoError(t, n.Close())

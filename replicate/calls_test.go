@@ -101,8 +101,9 @@ func TestCallsEndWithTheReplica(t *testing.T) {
 	r := startWithoutQuorum(t)
 	results := make(map[string]chan error)
 	for name, call := range callsOf(r) {
-		results[name] = make(chan error, 1)
-		go func() { results[name] <- call(t.Context()) }()
+		result := make(chan error, 1)
+		results[name] = result
+		go func() { result <- call(t.Context()) }()
 	}
 	time.Sleep(10 * time.Millisecond) // they wait by then, or end as if they had
 	require.NoError(t, r.Close())
