@@ -16,6 +16,9 @@ type mending struct {
 	lost  int64 // when the latest packet was lost
 	until int64 // the latest time at which the loss has effects
 
+	from, to timed.NodeID // of the latest packet that was lost
+	deaf     timed.Set    // those of the two that no longer hear the other
+
 	// The round that misses a reply because of the loss.
 	leader  timed.Incarnation
 	request timed.Instant // its number; 0: the next round has begun, or no reply is missing
@@ -50,7 +53,7 @@ func changeTime(t *timed.Timing, b *timed.Bounds, rejoin bool) time.Duration {
 // NoteLoss records the loss of a packet in a world that loses single packets.
 func (c *Checker) NoteLoss(p *wire.Packet) {
 	l := &c.Live
-	l.mend = mending{lost: c.Now, until: c.Now + int64(mendTime(&c.Timing))}
+	l.mend = mending{lost: c.Now, until: c.Now + int64(mendTime(&c.Timing)), from: p.Header.Source, to: p.Header.Destination}
 	l.dirty = true
 	if c.cast != nil {
 		c.cast.Live.noteLoss()
@@ -72,11 +75,14 @@ func (l *liveness) noteMissedReply(leader timed.Incarnation, number timed.Instan
 	if !n.Up || n.Boot != leader.Boot || !c.Leads(n.Index) || c.paces[n.Index].request != number {
 		return
 	}
-	if !n.Stack.Datagram().Alive(n.Clock.Show(c.Now)).Intersect(c.paces[n.Index].asked).Has(voter) {
+	waits := n.Stack.Datagram().Alive(n.Clock.Show(c.Now)).Intersect(c.paces[n.Index].asked)
+	if !waits.Has(voter) {
 		return // the round does not wait for it
 	}
-	if v := c.processes[voter-1]; !v.Up || v.Boot != n.Stack.Datagram().Boot(voter) {
-		return // the leader asks a former incarnation, which may also outrank it until it is not alive any more
+	for id := range waits.All() {
+		if v := c.processes[id-1]; !v.Up || v.Boot != n.Stack.Datagram().Boot(id) {
+			return // it waits for a former incarnation too, whose vote alone may cost the leader its lead
+		}
 	}
 	round := c.Timing.MaxDrift.Upper(c.Timing.RoundTime()) + c.Timing.SchedulingDelay
 	l.mend.leader, l.mend.request, l.mend.again = leader, number, n.Clock.When(number)+int64(round)+c.grain
@@ -102,11 +108,33 @@ func (l *liveness) noteRequest(n *Process, gap, least time.Duration) {
 	}
 }
 
+// maySilence reports whether the sender and the receiver of the lost packet may no longer
+// hear each other now. Expires of some timings is too short for a lost packet between late
+// ones: the receiver misses the next packet, and what it sends until then says that it last
+// heard the sender long ago.
+func (c *Checker) maySilence() bool {
+	t := &c.Timing
+	gap := t.MaxDrift.Upper(t.KeepalivePeriod) + t.SchedulingDelay
+	return t.Expires <= 3*gap+t.OneWayTimeout && c.Now-c.Live.mend.lost <= int64(2*(gap+t.OneWayTimeout))
+}
+
 // checkMendingEvent demands that the loss of one packet causes no events, except that a view
-// may be stale for less than a round.
+// may be stale for less than a round, and that the two nodes may not hear each other for a
+// moment.
 func (c *Checker) checkMendingEvent(n *Process, e *stack.Event) {
-	x := &c.paces[n.Index]
+	x, m := &c.paces[n.Index], &c.Live.mend
+	ofPair := n.ID == m.to && e.Peer == m.from || n.ID == m.from && e.Peer == m.to
 	switch e.Kind {
+	case stack.EventPeerSilent:
+		if ofPair && c.maySilence() {
+			m.deaf.Add(n.ID)
+			return
+		}
+	case stack.EventPeerAlive:
+		if ofPair && m.deaf.Has(n.ID) {
+			m.deaf.Remove(n.ID)
+			return
+		}
 	case stack.EventViewStale:
 		x.stale = c.Now
 		return
@@ -116,5 +144,5 @@ func (c *Checker) checkMendingEvent(n *Process, e *stack.Event) {
 		}
 		return
 	}
-	c.Fail("retry", n, "reports event %d (peer %d) because a packet was lost %v ago", e.Kind, e.Peer, time.Duration(c.Now-c.Live.mend.lost))
+	c.Fail("retry", n, "reports event %d (peer %d) because a packet was lost %v ago", e.Kind, e.Peer, time.Duration(c.Now-m.lost))
 }
