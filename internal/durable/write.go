@@ -73,13 +73,12 @@ func write(d disk, path string, b []byte) error {
 		return err
 	}
 	// The content is flushed before the renaming: the name must not lead to missing bytes.
-	if err := fill(f, b); err != nil {
+	if err = fill(f, b); err == nil {
+		err = d.rename(path+next, path)
+	}
+	if err != nil {
 		_ = d.remove(path + next) // it takes room, and may hold keys
 		return fmt.Errorf("write %s: %w", path, err)
-	}
-	if err := d.rename(path+next, path); err != nil {
-		_ = d.remove(path + next)
-		return err
 	}
 	if err := d.syncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("write %s: flush its directory: %w", path, err)
