@@ -53,12 +53,9 @@ func newKVGrantCommand(g *globals) *cobra.Command {
 		Use: "grant TTL", Short: "Make a lease that lasts for a time unless it is renewed, and print its id", Args: cli.Args,
 		Example: "  failaware kv lease grant 10s",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := time.ParseDuration(args[0])
+			d, err := kv.ParseTTL(args[0])
 			if err != nil {
-				return cli.Wrong("TTL: %q is not a duration with a unit, as in 10s", args[0])
-			}
-			if d < kv.MinTTL || d > kv.MaxTTL {
-				return cli.Wrong("TTL: %q: %w", args[0], kv.ErrTTL)
+				return cli.Wrong("TTL: %w", err)
 			}
 			return askStore(g, cmd, http.MethodPost, "lease/grant", url.Values{"ttl": {d.String()}}, writeText)
 		},

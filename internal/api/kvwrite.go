@@ -96,13 +96,9 @@ func withParameters(values url.Values, c kv.Command) (kv.Command, error) {
 
 // ttlOf returns the parameter ttl.
 func ttlOf(values url.Values) (time.Duration, error) {
-	text := values.Get("ttl")
-	d, err := time.ParseDuration(text)
-	switch {
-	case err != nil:
-		return 0, badRequest{fmt.Errorf("ttl %.40q is not a duration with a unit, as in 10s", text)}
-	case d < kv.MinTTL || d > kv.MaxTTL:
-		return 0, badRequest{fmt.Errorf("ttl %.40q: %w", text, kv.ErrTTL)}
+	d, err := kv.ParseTTL(values.Get("ttl"))
+	if err != nil {
+		return 0, badRequest{fmt.Errorf("ttl %w", err)}
 	}
 	return d, nil
 }

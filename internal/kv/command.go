@@ -61,6 +61,19 @@ var (
 	errDot   = errors.New("a command has no name")
 )
 
+// ParseTTL reads a time to live. The error names the text, and matches [ErrTTL] if only its
+// limits are wrong.
+func ParseTTL(text string) (time.Duration, error) {
+	switch d, err := time.ParseDuration(text); {
+	case err != nil:
+		return 0, fmt.Errorf("%.40q is not a duration with a unit, as in 10s", text)
+	case d < MinTTL || d > MaxTTL:
+		return 0, fmt.Errorf("%.40q: %w", text, ErrTTL)
+	default:
+		return d, nil
+	}
+}
+
 // Check returns why no state takes the command, or nil: [ErrKey], [ErrValue], [ErrTTL], or
 // that it is no command or has no name.
 func (c *Command) Check() error {
