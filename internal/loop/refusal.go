@@ -140,8 +140,7 @@ func (r *routes) sendsTo(addr netip.AddrPort) bool {
 // refusalOf returns why a packet with a verdict does not count, or "" if it does. The stack
 // drops a packet with other constants of the model before the layers see it.
 func (d *driver) refusalOf(k datagram.Kind, p *wire.Packet) string {
-	t := &d.cfg.Timing
-	if p.MaxDrift != t.MaxDrift || p.FastThreshold != t.FastThreshold {
+	if !p.SameModel(&d.cfg.Timing) {
 		return refusedSettings
 	}
 	switch k {

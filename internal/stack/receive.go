@@ -80,7 +80,7 @@ func (s *Stack) forThisNode(p *wire.Packet) bool {
 		s.Dropped.Foreign++
 		return false
 	}
-	if p.MaxDrift != s.cfg.Timing.MaxDrift || p.FastThreshold != s.cfg.Timing.FastThreshold {
+	if !p.SameModel(&s.cfg.Timing) {
 		s.Dropped.Mismatch++
 		s.notify(Event{Kind: EventMismatch, Peer: h.Source, Group: s.cfg.Group, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold})
 		return false

@@ -96,3 +96,9 @@ type Packet struct {
 
 // Has reports whether the packet carries any of the given frames.
 func (p *Packet) Has(f Frames) bool { return p.Frames&f != 0 }
+
+// SameModel reports whether the sender of a packet has this node's constants of the model.
+// Bounds that were derived from others mean nothing here.
+func (p *Packet) SameModel(t *timed.Timing) bool {
+	return p.MaxDrift == t.MaxDrift && p.FastThreshold == t.FastThreshold
+}
