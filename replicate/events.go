@@ -143,6 +143,15 @@ type Differs struct {
 	Setting, Here, There string
 }
 
+// RolledBack says that, with RequireQuorum and Storage, the disks of Members lack operations
+// that these nodes have acknowledged: an older copy of Storage has come back, or a disk did not
+// keep what it said that it had flushed. Other members remember it. The nodes count as ones
+// that remember nothing ([Start]), until they have the state of the others.
+type RolledBack struct {
+	View    failaware.ViewID
+	Members failaware.Set
+}
+
 func (Settled) event()      {}
 func (Receiving) event()    {}
 func (Restored) event()     {}
@@ -160,6 +169,7 @@ func (Diverged) event()     {}
 func (Recovered) event()    {}
 func (Disk) event()         {}
 func (Differs) event()      {}
+func (RolledBack) event()   {}
 
 func (e Settled) String() string {
 	if e.Holders.Empty() {
@@ -250,6 +260,10 @@ func (e Differs) String() string {
 	return text
 }
 
+func (e RolledBack) String() string {
+	return fmt.Sprintf("the disks of %v lack operations that these nodes have acknowledged: an older copy has come back, or a disk has lost what it had flushed. They count as nodes that remember nothing", e.Members)
+}
+
 // eventOf returns the event that the engine reports.
 func eventOf(e *engine.Event) Event {
 	if e.Hangs > 0 {
@@ -285,6 +299,8 @@ func eventOf(e *engine.Event) Event {
 		return Disk{e.Err}
 	case replica.EventDiffers:
 		return Differs{e.View, e.Member, e.Setting, e.Here, e.There}
+	case replica.EventRolledBack:
+		return RolledBack{e.View, e.Members}
 	case replica.EventCorrupt:
 		return Corrupt{e.View, e.Member, name}
 	}

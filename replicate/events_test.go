@@ -49,17 +49,18 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 		Ours: 0x10, Theirs: 0x11, Err: failed, Setting: "s", Here: "h", There: "t"}
 	name := all.Name.String()
 	texts := map[replica.EventKind]string{
-		replica.EventSettled:   "{1 2} have its state",
-		replica.EventProgress:  "5 of 7 bytes of the state have come from node 3",
-		replica.EventRestored:  "5 bytes from node 3",
-		replica.EventWaiting:   "remember the state: operations wait, because nodes {4} may know more",
-		replica.EventBegun:     "the state that {1 2} remember",
-		replica.EventRefused:   "node 3 cannot make a snapshot: why",
-		replica.EventRecovered: "the state has 7 operations since the snapshot; 5 bytes",
-		replica.EventDisk:      "why",
-		replica.EventDiffers:   "node 3 has other settings: s is h here and t there",
-		replica.EventCorrupt:   "from node 3",
-		replica.EventDiverged:  "the state of node 3 differs at position 12 of view " + all.At.View.String() + ": its hash is 0000000000000011, and 0000000000000010 here",
+		replica.EventSettled:    "{1 2} have its state",
+		replica.EventProgress:   "5 of 7 bytes of the state have come from node 3",
+		replica.EventRestored:   "5 bytes from node 3",
+		replica.EventWaiting:    "remember the state: operations wait, because nodes {4} may know more",
+		replica.EventBegun:      "the state that {1 2} remember",
+		replica.EventRefused:    "node 3 cannot make a snapshot: why",
+		replica.EventRecovered:  "the state has 7 operations since the snapshot; 5 bytes",
+		replica.EventDisk:       "why",
+		replica.EventRolledBack: "the disks of {1 2} lack",
+		replica.EventDiffers:    "node 3 has other settings: s is h here and t there",
+		replica.EventCorrupt:    "from node 3",
+		replica.EventDiverged:   "the state of node 3 differs at position 12 of view " + all.At.View.String() + ": its hash is 0000000000000011, and 0000000000000010 here",
 	}
 	for kind, want := range map[replica.EventKind]Event{
 		replica.EventSettled:     Settled{View: view, Holders: all.Members},
@@ -75,6 +76,7 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 		replica.EventStuck:       Stuck{View: view, Snapshot: name},
 		replica.EventRecovered:   Recovered{Operations: 7, Cut: 5},
 		replica.EventDisk:        Disk{Err: failed},
+		replica.EventRolledBack:  RolledBack{View: view, Members: all.Members},
 		replica.EventDiffers:     Differs{View: view, Member: 3, Setting: "s", Here: "h", There: "t"},
 		replica.EventCorrupt:     Corrupt{View: view, Source: 3, Snapshot: name},
 		replica.EventDiverged:    Diverged{View: all.At.View, Position: 12, Member: 3, Ours: 0x10, Theirs: 0x11},

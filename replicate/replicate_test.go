@@ -81,6 +81,7 @@ type holder struct {
 	awaits   []replicate.AwaitsMemory
 	hangs    []replicate.Hanging
 	differs  []string
+	lost     []failaware.Set // whose disks were rolled back
 }
 
 // merged returns the merges of the node so far, in the order of its views.
@@ -118,6 +119,13 @@ func (h *holder) awaited() []replicate.AwaitsMemory {
 	return slices.Clone(h.awaits)
 }
 
+// rolledBack returns whose disks were said to be rolled back.
+func (h *holder) rolledBack() []failaware.Set {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.lost)
+}
+
 // latest returns the words of the node, with all that was submitted before.
 func (h *holder) latest(t testing.TB) (list []string) {
 	t.Helper()
@@ -148,6 +156,8 @@ func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *
 			h.awaits = append(h.awaits, e)
 		case replicate.Differs:
 			h.differs = append(h.differs, e.String())
+		case replicate.RolledBack:
+			h.lost = append(h.lost, e.Members)
 		case replicate.Diverged, replicate.Corrupt:
 			t.Errorf("node %v: %v", cfg.ID, e)
 		}

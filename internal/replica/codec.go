@@ -67,6 +67,10 @@ func appendName(b []byte, n Name) []byte {
 	return binary.BigEndian.AppendUint64(b, n.Position)
 }
 
+func appendPoint(b []byte, p Point) []byte {
+	return binary.BigEndian.AppendUint64(appendView(b, p.View), p.Position)
+}
+
 func appendCopies(b []byte, cs []copyOf) []byte {
 	b = append(b, byte(len(cs)))
 	for i := range cs {
@@ -123,12 +127,17 @@ func encode(m *message) []byte {
 			b = append(b, flag(true))
 		}
 	case kindHash:
-		b = u64(u64(appendView(b, m.at.View), m.at.Position), m.sum)
+		b = u64(appendPoint(b, m.at), m.sum)
 	case kindStored:
-		b = u64(appendView(b, m.at.View), m.at.Position)
+		b = appendPoint(b, m.at)
 	case kindEpoch:
 		b = u64(u64(u64(appendView(b, m.view), m.epochs.now), m.epochs.system), m.epochs.state.Epoch)
 		b = append(b, m.epochs.state.System...)
+	case kindDisks:
+		b = append(appendPoint(appendView(b, m.view), m.at), byte(len(m.confirmed)))
+		for _, c := range m.confirmed {
+			b = appendPoint(append(b, byte(c.node)), c.at)
+		}
 	case kindSettings:
 		b = u64(append(appendView(b, m.view), flag(m.own.stored)), m.own.hashEvery)
 	}
@@ -147,6 +156,8 @@ func (r *reader) sum() (s [16]byte) {
 	copy(s[:], r.Take(len(s)))
 	return s
 }
+
+func (r *reader) point() Point { return Point{r.view(), r.Uint64()} }
 
 func (r *reader) name() (n Name) {
 	n.Label, n.View, n.Position = r.sum(), r.view(), r.Uint64()
@@ -173,6 +184,17 @@ func (r *reader) ancestors() (line []Ancestor) {
 		line = append(line, a)
 	}
 	return line
+}
+
+func (r *reader) confirmed() (cs []confirmed) {
+	for range r.Byte() {
+		c := confirmed{timed.NodeID(r.Byte()), r.point()}
+		if r.Bad {
+			return nil
+		}
+		cs = append(cs, c)
+	}
+	return cs
 }
 
 func (r *reader) marks() (ms []broadcast.Mark) {
@@ -222,9 +244,11 @@ func decode(b []byte, m *message) error {
 		m.name, m.digest, m.offset = r.name(), r.sum(), r.Uint64()
 		m.rewind = m.offset == 0 || len(r.Rest) > 0 && r.Flag()
 	case kindHash:
-		m.at.View, m.at.Position, m.sum = r.view(), r.Uint64(), r.Uint64()
+		m.at, m.sum = r.point(), r.Uint64()
 	case kindStored:
-		m.at.View, m.at.Position = r.view(), r.Uint64()
+		m.at = r.point()
+	case kindDisks:
+		m.view, m.at, m.confirmed = r.view(), r.point(), r.confirmed()
 	case kindEpoch:
 		m.view = r.view()
 		m.epochs = epochs{r.Uint64(), r.Uint64(), Era{r.Uint64(), string(r.All())}}

@@ -27,6 +27,7 @@ var (
 		{kind: kindGot, name: someName, digest: Digest{2}, offset: 3},
 		{kind: kindHash, at: Point{someView, 4}, sum: 5},
 		{kind: kindStored, at: Point{someView, 4}},
+		{kind: kindDisks, view: someView, at: Point{someView, 4}, confirmed: []confirmed{{200, Point{someView, 5}}, {3, Point{}}}},
 		{kind: kindSettings, view: someView, own: settings{true, 64}},
 	}
 )

@@ -96,6 +96,9 @@ func (c *Config) copies() int {
 	return min(1+(c.MaxPayload-LeastPayload)/4*3/(2*copyBytes), maxCopies)
 }
 
+// disks returns the limit of other nodes whose disks a member tells about.
+func (c *Config) disks() int { return (c.MaxPayload - disksBytes) / confirmedBytes }
+
 // WithDefaults returns the configuration with its defaults filled in.
 func (c Config) WithDefaults() Config {
 	def := func(v *int, d int) {

@@ -28,6 +28,7 @@ const (
 	kindSame           // the names of blocks that replace a piece of a snapshot
 	kindSettings       // in the order: the settings of a member that must be the same at all
 	kindEpoch          // in the order: the epochs of a member and of its state
+	kindDisks          // in the order: how far a member's disk is, and how far others have confirmed theirs
 )
 
 // A marker takes effect at its position in the order, at all members that deliver it.
@@ -90,4 +91,6 @@ type message struct {
 	sum    uint64
 	own    settings // of the sender
 	epochs epochs   // of the sender
+
+	confirmed []confirmed
 }

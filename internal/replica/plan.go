@@ -28,6 +28,7 @@ func (m *Replica) takeReport(from timed.NodeID, r *report) {
 	}
 	m.reports[i] = r
 	if m.missing--; m.missing == 0 {
+		m.forgetLost()
 		m.settle()
 	}
 }

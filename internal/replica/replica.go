@@ -29,10 +29,12 @@ type Replica struct {
 	discarded bool    // its end was reported
 	// remembers says, with a Quorum, that this node knows everything that lasts because of it.
 	remembers bool
-	promised  uint64     // the largest rank of a view that this node saw settled
-	queue     []*backlog // operations that wait to be applied, by view
-	queued    int        // bytes in queue
-	load      uint64     // as set by SetLoad
+	promised  uint64      // the largest rank of a view that this node saw settled
+	disk      Point       // how far the disk of this node has been
+	heard     []confirmed // how far the other nodes have confirmed that theirs are
+	queue     []*backlog  // operations that wait to be applied, by view
+	queued    int         // bytes in queue
+	load      uint64      // as set by SetLoad
 	held      []held
 	asked     []Name // snapshots requested from the application
 	incoming  []*incoming
@@ -51,6 +53,7 @@ type Replica struct {
 	reports    []*report
 	settings   []*settings // by member; nil: not known
 	epochs     []epochs    // by member
+	disks      []disks     // by member
 	missing    int
 	branches   []branch
 	services   []service
@@ -106,7 +109,8 @@ type branch struct {
 // incarnation, or the initial state. That state competes with those of others, like a discarded
 // one. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
-	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, lineage: has.unnamed(), old: has, remembers: has.Remembers, promised: has.Promised}
+	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, lineage: has.unnamed(), old: has,
+		remembers: has.Remembers, promised: has.Promised, disk: has.Disk, heard: has.Confirmed}
 	if has.Label != (Label{}) {
 		m.standing = Pending
 	}
@@ -218,7 +222,7 @@ func (m *Replica) begin(v *membership.View) {
 	m.reports, m.missing, m.settings = make([]*report, len(v.Members)), len(v.Members), make([]*settings, len(v.Members))
 	// A snapshot that came before its need was known is sent again if it is needed.
 	m.dropIncoming(func(p *incoming) bool { return !p.wanted })
-	m.epochs = make([]epochs, len(v.Members))
+	m.epochs, m.disks = make([]epochs, len(v.Members)), make([]disks, len(v.Members))
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
 	m.stuck, m.refusals, m.retryAt, m.resumeAt = nil, 0, timed.Never, timed.Never
 	m.refused, m.ready, m.readySent, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
@@ -252,6 +256,7 @@ func (m *Replica) begin(v *membership.View) {
 	}
 	m.broadcast(marker, message{kind: kindSettings, view: v.ID, own: m.cfg.settings()})
 	m.broadcastEpoch()
+	m.broadcastDisks()
 	m.broadcast(marker, message{kind: kindReport, report: r})
 }
 
@@ -308,6 +313,8 @@ func (m *Replica) takeMessage(d broadcast.Delivery) {
 		m.takeStored(d.Sender, msg.at)
 	case kindEpoch:
 		m.takeEpoch(d.Sender, msg.view, msg.epochs)
+	case kindDisks:
+		m.takeDisks(d.Sender, &msg)
 	case kindSettings:
 		m.takeSettings(d.Sender, msg.view, msg.own)
 	case kindBeside:
@@ -318,7 +325,7 @@ func (m *Replica) takeMessage(d broadcast.Delivery) {
 
 // ordered reports whether messages of this kind are broadcast in order.
 func (m *message) ordered() bool {
-	return m.kind < kindChunk || m.kind == kindSettings || m.kind == kindEpoch
+	return m.kind < kindChunk || m.kind >= kindSettings
 }
 
 // takeOp applies an operation, or queues it until the state has come.

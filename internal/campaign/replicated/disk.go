@@ -29,6 +29,10 @@ type disk struct {
 	told     bool              // the disk says that this batch was flushed
 	older    map[string][]byte // a copy of all files, or nil
 	blackout bool              // the power of all machines has failed
+	at       reach             // how far the disk is, as its process knows
+	// rolledBack says that an older copy has come back, and that the disk has not had the state
+	// of a later view since.
+	rolledBack bool
 	writer
 }
 
@@ -141,6 +145,7 @@ func (s *run) write(d *disk) {
 		d.older = copyOf(d.files.Files())
 	}
 	if m := s.members[d.node.ID()-1]; m.runs() {
+		d.reaches(d.marks.Stored())
 		s.perform(m, m.replica.HandleStored(d.node.Instant(), d.marks.Stored(), nil))
 	}
 	s.proceed(d)

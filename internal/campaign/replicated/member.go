@@ -9,6 +9,7 @@ import (
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/internal/session"
+	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/sim"
 	"github.com/failaware/failaware/sim/fault"
@@ -21,6 +22,7 @@ type member struct {
 	process   uint64
 	inc       timed.Incarnation
 	replica   *replica.Replica
+	quorum    quorum.System
 	app       *state
 	disk      *disk            // of the machine; nil if states are in memory only
 	base      []broadcast.Mark // of the view that begins
@@ -36,6 +38,11 @@ type member struct {
 	must   map[opID]bool // what the state must contain
 	merged bool          // in the present view
 	told   told
+
+	heard      map[timed.NodeID]reach // how far the disks of others were, in any view of the process
+	saidBehind timed.Set              // the members of the view whose disks have gone back, as it says
+	judged     bool                   // what it has said in the view
+	begun      bool                   // it has said that too few members of the view remember
 }
 
 // blocksReused begins the messages that name blocks instead of sending them.
@@ -183,6 +190,7 @@ func (s *run) readBarrier(m *member) {
 
 func (s *run) delivered(n *sim.Node, d broadcast.Delivery) {
 	m := s.members[n.ID()-1]
+	m.hears(&d)
 	if d.Payload[0] == 1 && d.Class == broadcast.ClassOrdered {
 		id := opID(d.Payload[1:17])
 		m.inView = append(m.inView, id)
@@ -202,6 +210,7 @@ func (s *run) entered(n *sim.Node, v *membership.View) {
 	m := s.members[n.ID()-1]
 	s.check.leaves(m, v)
 	m.view, m.merged, m.inView = v, false, nil
+	s.check.knows(m)
 	s.perform(m, m.replica.HandleInstalled(n.Instant(), v, m.base, nil))
 }
 
@@ -334,10 +343,17 @@ func (s *run) event(m *member, e *replica.Event) {
 		s.w.Sometimes(StartedOver)
 	case replica.EventProgress:
 		s.cutShort(m, e)
+	case replica.EventRolledBack:
+		m.saidBehind = e.Members
+	case replica.EventSettled:
+		s.check.judges(m)
 	case replica.EventWaiting:
+		m.begun = true
+		s.check.judges(m)
 		s.w.Sometimes(Waited)
 		s.declare(m)
 	case replica.EventBegun:
+		m.begun = true
 		s.check.begins(m, e.Members)
 	case replica.EventDiscarded:
 		s.w.Sometimes(Discarded)

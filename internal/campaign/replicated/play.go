@@ -76,6 +76,9 @@ const (
 	Forgotten   = "a node had nothing on its disk any more"
 	Unread      = "a disk could not be read when a process began"
 
+	NoticedRollback = "members noticed that a disk had gone back"
+	MissedRollback  = "no member could notice that a disk had gone back"
+
 	FullForSnapshot = "a disk was full for a snapshot"
 	Unconfirmed     = "a disk was full when a process found a snapshot that nothing follows"
 	EndedTogether   = "all processes ended"
@@ -210,6 +213,7 @@ func (s *run) boot(n *sim.Node) {
 		s.disks[n.ID()-1] = d
 	}
 	app, has := s.recover(d)
+	d.at = reachOf(replica.Point{View: d.keeper.Place().View, Position: d.keeper.Place().Position})
 	s.comesBack(d, has)
 	m := s.begin(n, app, has)
 	n.RecallOrdered(slices.Clone(d.keeper.Place().Ordered))
@@ -231,7 +235,7 @@ func (s *run) renew(n *sim.Node) {
 	s.perform(m, m.replica.HandleEnd(n.Instant(), nil))
 	s.check.resolved(m)
 	next := s.begin(n, m.app, m.replica.Earlier())
-	next.calls, next.must, next.told.has = m.calls, m.must, m.told.has
+	next.calls, next.must, next.told.has, next.heard = m.calls, m.must, m.told.has, m.heard
 	if m.replica.Earlier().Label != (replica.Label{}) {
 		s.w.Sometimes(Continued)
 	}
@@ -240,7 +244,8 @@ func (s *run) renew(n *sim.Node) {
 
 // begin begins an incarnation with a state.
 func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
-	m := &member{n: n, process: n.Process(), inc: n.Incarnation(), app: app, disk: s.disks[n.ID()-1], must: map[opID]bool{}, told: newTold()}
+	m := &member{n: n, process: n.Process(), inc: n.Incarnation(), app: app, disk: s.disks[n.ID()-1], must: map[opID]bool{}, told: newTold(),
+		heard: map[timed.NodeID]reach{}}
 	cfg := s.load.replica
 	cfg.Self = m.inc
 	if s.opt.Change {
@@ -252,7 +257,7 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 	if err := cfg.Validate(); err != nil {
 		s.check.fail("config", m, "%v", err)
 	}
-	m.replica = replica.New(cfg, has)
+	m.replica, m.quorum = replica.New(cfg, has), cfg.Quorum
 	if s.load.untidy {
 		m.app.untidy = &s.rand
 	}

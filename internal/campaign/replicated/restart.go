@@ -188,8 +188,8 @@ func (s *run) refused(d *disk, loss *loss, err error) {
 }
 
 // judge demands that a process finds what its disk had: a state that the application had
-// once, with everything that was flushed. It reports false if something is missing and that
-// is a loss of which the documentation says that it is not noticed.
+// once, with everything that was flushed. It reports false if something is missing, and nobody
+// would notice that.
 func (s *run) judge(d *disk, app *kept, loss *loss) bool {
 	if app.twice {
 		s.check.failAt("disk", d.node.ID(), "has an operation twice")
@@ -214,10 +214,16 @@ func (s *run) judge(d *disk, app *kept, loss *loss) bool {
 		return true
 	}
 	s.w.Sometimes(loss.what + MissedAfter)
-	if last == 0 {
+	switch {
+	case last == 0:
 		s.forget(d)
+	case s.opt.Quorum:
+		d.rolledBack = true
+		d.older, d.batch = copyOf(d.files.Files()), 0 // what was copied later is of another history, and so was the batch
+	default:
+		return false
 	}
-	return last == 0
+	return true
 }
 
 // found returns the last record to which a state belongs that a process has found. It may
