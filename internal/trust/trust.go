@@ -75,7 +75,7 @@ func Check(f *os.File, p Privacy) error {
 	}
 	owner, group, known := ownerOf(info)
 	mode := info.Mode().Perm()
-	granted := mode &^ alone(group)
+	granted := mode &^ alone(mode, group)
 	switch {
 	case !known || p == Foreign:
 		return nil // the system has no such owners, or they do not matter
@@ -100,13 +100,14 @@ func secret(owner int) fs.FileMode {
 // mine reports whether a user is the one of this process, or root.
 func mine(user int) bool { return user == os.Geteuid() || user == 0 }
 
-// alone returns the permissions of a group that has the user of this process as its only
-// member. That is the group with the user's own number, as systems make one for each user.
+// alone returns those permissions that a group has whose only member is the user of this
+// process. That may be the group with the user's own number, as systems make one for each user.
 // Kubernetes gives it what the owner has (fsGroup). The group of root is no such group:
 // containers of any user may be in it.
-func alone(group int) fs.FileMode {
-	if user := os.Geteuid(); group == user && user != 0 {
-		return 0o070
+func alone(mode fs.FileMode, group int) fs.FileMode {
+	const all = 0o070
+	if user := os.Geteuid(); mode&all != 0 && group == user && user != 0 && !hasOthers(group, user) {
+		return all
 	}
 	return 0
 }
@@ -150,7 +151,7 @@ func checkDir(path string, above bool, also []int) error {
 	}
 	owner, group, known := ownerOf(info)
 	mode := info.Mode()
-	granted := mode.Perm() &^ alone(group)
+	granted := mode.Perm() &^ alone(mode, group)
 	link := mode.Type() == fs.ModeSymlink
 	switch {
 	case !link && !info.IsDir():
