@@ -28,6 +28,16 @@ type DamagedError struct {
 
 func (e *DamagedError) Error() string { return fmt.Sprintf("%s is damaged: %s", e.Path, e.What) }
 
+// LaterError says that a file has a later format than this build knows.
+type LaterError struct {
+	Path           string
+	Version, Known uint32
+}
+
+func (e *LaterError) Error() string {
+	return fmt.Sprintf("a newer build of failaware has written %s: its format has version %d, and this build knows %d; start the newer build again", e.Path, e.Version, e.Known)
+}
+
 var table = crc32.MakeTable(crc32.Castagnoli)
 
 // header returns the first line of a file. The checksum also covers the other fields of
@@ -41,35 +51,41 @@ func header(k Kind, content []byte) string {
 // seal returns the bytes of a file.
 func seal(k Kind, content []byte) []byte { return append([]byte(header(k, content)), content...) }
 
-// open returns the content of a file's bytes, or the fault in them.
-func open(k Kind, file []byte) (content []byte, wrong string) {
+// open returns the content of the bytes of a file. The error is a [*DamagedError] or a
+// [*LaterError].
+func open(k Kind, path string, file []byte) (content []byte, err error) {
+	wrong := func(format string, args ...any) ([]byte, error) {
+		return nil, &DamagedError{path, fmt.Sprintf(format, args...)}
+	}
 	if len(file) == 0 {
-		return nil, "it is empty"
+		return wrong("it is empty")
 	}
 	end := bytes.IndexByte(file, '\n')
 	if end < 0 {
-		return nil, "its first line does not end"
+		return wrong("its first line does not end")
 	}
 	line, content := string(file[:end+1]), file[end+1:]
 	if line == header(k, content) {
-		return content, ""
+		return content, nil
 	}
 	// The line looks plausible, but the checksum has shown that it is wrong.
 	var name, sum string
 	var version uint32
 	var size int
 	if n, _ := fmt.Sscanf(line, "failaware %s %d %d %s", &name, &version, &size, &sum); n < 4 {
-		return nil, "it is no record of failaware"
+		return wrong("it is no record of failaware")
 	}
 	switch {
 	case name != k.Name:
-		return nil, fmt.Sprintf("it holds %q and not %q", name, k.Name)
+		return wrong("it holds %q and not %q", name, k.Name)
+	case version > k.Version && line == header(Kind{name, version}, content):
+		return nil, &LaterError{path, version, k.Version}
 	case version != k.Version:
-		return nil, fmt.Sprintf("its format has version %d, and only %d is known", version, k.Version)
+		return wrong("its format has version %d, and only %d is known", version, k.Version)
 	case size != len(content):
-		return nil, fmt.Sprintf("it has %d bytes of content, and says that there are %d", len(content), size)
+		return wrong("it has %d bytes of content, and says that there are %d", len(content), size)
 	}
-	return nil, "its checksum is wrong"
+	return wrong("its checksum is wrong")
 }
 
 // check returns an error if a record cannot be written.

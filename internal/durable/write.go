@@ -112,8 +112,9 @@ func remove(d disk, path string) error {
 
 // Read returns the content of the record in a file. The error matches [fs.ErrNotExist]
 // when there is no file, is a [*DamagedError] when the file is damaged or holds another
-// kind of record, and matches [trust.ErrUntrusted] when another user may have written
-// the file. The record is on the disk, also if its writer was killed before it knew that.
+// kind of record, is a [*LaterError] when a newer build has written it, and matches
+// [trust.ErrUntrusted] when another user may have written it. The record is on the disk, also
+// if its writer was killed before it knew that.
 func Read(path string, k Kind) ([]byte, error) { return read(system{}, path, k) }
 
 func read(d disk, path string, k Kind) ([]byte, error) {
@@ -130,9 +131,9 @@ func read(d disk, path string, k Kind) ([]byte, error) {
 	if len(b) > most {
 		return nil, &DamagedError{path, fmt.Sprintf("it is larger than %d bytes", most)}
 	}
-	content, wrong := open(k, b)
-	if wrong != "" {
-		return nil, &DamagedError{path, wrong}
+	content, err := open(k, path, b)
+	if err != nil {
+		return nil, err
 	}
 	// The content was flushed before it got its name. The name may be in memory only.
 	if err := d.syncDir(filepath.Dir(path)); err != nil {
