@@ -1,12 +1,15 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/seal"
 )
 
-// checkFiles says which files with secrets and certificates a node would refuse. Nothing is
-// wrong with the settings then: on the host of the node, or for its user, or once its
+// checkFiles says which files with secrets and certificates a node would refuse, and whether
+// there is a directory for the report. Nothing is wrong with the settings then: on the host of the node, or for its user, or once its
 // service has started, the files may be there.
 func (c *nodeConfig) checkFiles() (warnings []string) {
 	check := func(key string, err error) {
@@ -23,6 +26,10 @@ func (c *nodeConfig) checkFiles() (warnings []string) {
 	}
 	if r := c.remote; r.listen != "" {
 		check("api_listen", (&api.Remote{Cert: r.cert, Key: r.key, ClientCA: r.authority, Token: c.apiToken}).Load())
+	}
+	if c.report != "" {
+		_, err := os.ReadDir(filepath.Dir(c.report))
+		check("report", err)
 	}
 	return warnings
 }
