@@ -141,7 +141,7 @@ func explain(dir string, c *Campaign, v *Violation) string {
 	if err != nil {
 		where = fmt.Sprintf("It could not be kept: %v.", err)
 	}
-	return fmt.Sprintf("sim: %v\nOf its %d faults %d are left after %d runs: %s\n%s%s", v, before, len(small.Schedule.Faults),
+	return fmt.Sprintf("sim: %v\nShrunk to %d of its %d faults in %d runs: %s\n%s%s", v, len(small.Schedule.Faults), before,
 		runs, small.Detail, small.text(), where)
 }
 

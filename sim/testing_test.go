@@ -60,7 +60,7 @@ func TestTestFindsShrinksKeepsAndReplays(t *testing.T) {
 	bad := &fakeT{name: "TestBoss/of 5"}
 	Test(bad, campaign(false))
 	require.Regexp(t, `(?s)^sim: seed 1: one boss broken after .*: 2 bosses
-Of its \d+ faults \d are left after \d+ runs: 2 bosses
+Shrunk to \d of its \d+ faults in \d+ runs: 2 bosses
 \d nodes, .*
     .* \d.*
 It is kept in testdata/sim/TestBoss-of-5/one-boss-1.json, and the first thing that this test runs from now on.$`, bad.fatal)
