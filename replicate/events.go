@@ -143,10 +143,10 @@ type Differs struct {
 	Setting, Here, There string
 }
 
-// RolledBack says that, with RequireQuorum and Storage, the disks of Members lack operations
-// that these nodes have acknowledged: an older copy of Storage has come back, or a disk did not
-// keep what it said that it had flushed. Other members remember it. The nodes count as ones
-// that remember nothing ([Start]), until they have the state of the others.
+// RolledBack says that, with RequireQuorum and Storage, Members lack operations of which they have
+// told others that they were on their disks: an older copy of Storage has come back, or a disk
+// has lost what it had flushed. They do not count among those that remember, until they have the
+// state of a later view. If the view waits ([AwaitsMemory]), bring the absent nodes back.
 type RolledBack struct {
 	View    failaware.ViewID
 	Members failaware.Set
@@ -261,7 +261,7 @@ func (e Differs) String() string {
 }
 
 func (e RolledBack) String() string {
-	return fmt.Sprintf("the disks of %v lack operations that these nodes have acknowledged: an older copy has come back, or a disk has lost what it had flushed. They count as nodes that remember nothing", e.Members)
+	return fmt.Sprintf("nodes %v lack operations that were on their disks: an older copy has come back, or a disk has lost what it had flushed; they do not count among those that remember until they have the state of the others", e.Members)
 }
 
 // eventOf returns the event that the engine reports.

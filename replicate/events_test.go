@@ -57,7 +57,7 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 		replica.EventRefused:    "node 3 cannot make a snapshot: why",
 		replica.EventRecovered:  "the state has 7 operations since the snapshot; 5 bytes",
 		replica.EventDisk:       "why",
-		replica.EventRolledBack: "the disks of {1 2} lack",
+		replica.EventRolledBack: "nodes {1 2} lack operations that were on their disks",
 		replica.EventDiffers:    "node 3 has other settings: s is h here and t there",
 		replica.EventCorrupt:    "from node 3",
 		replica.EventDiverged:   "the state of node 3 differs at position 12 of view " + all.At.View.String() + ": its hash is 0000000000000011, and 0000000000000010 here",

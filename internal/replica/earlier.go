@@ -17,9 +17,9 @@ type Earlier struct {
 	Remembers bool
 	// Promised is the largest rank of a view that the node saw settled.
 	Promised uint64
-	// Disk is how far the disk of the node has been, with Stored.
-	Disk Point
-	// Confirmed is how far other nodes have told this process that theirs are.
+	// Has is how far the node has had the state, and Confirmed how far the disks of nodes
+	// were, as this process has heard.
+	Has       Point
 	Confirmed []confirmed
 }
 
@@ -46,7 +46,7 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 		}
 		m.giveUp()
 		m.old.Remembers, m.old.Promised = m.remembers, m.promised
-		m.old.Disk, m.old.Confirmed = m.disk, m.heard
+		m.old.Has, m.old.Confirmed = m.hasTo, m.heard
 		m.view, m.phase, m.retryAt, m.resumeAt = nil, idle, timed.Never, timed.Never
 	})
 }

@@ -166,8 +166,8 @@ const (
 	// and There at Member. If it is Storage, the view does not continue, and a node without
 	// a state withdraws if the members that have one differ from it.
 	EventDiffers
-	// EventRolledBack: the disks of Members lack what these nodes have confirmed: older copies have
-	// come back, or what was said to be flushed was not. They count as members that do not
+	// EventRolledBack: Members lack what they have confirmed: older copies of their disks have
+	// come back, or what was said to be flushed was not. They do not count among those that
 	// remember.
 	EventRolledBack
 )

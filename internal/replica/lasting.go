@@ -124,7 +124,8 @@ func (b *branch) compare(o *branch) int {
 	return cmp.Compare(b.rank, o.rank)
 }
 
-// voters returns the members of the quorum system of the newest state that remember.
+// voters returns the members of the quorum system of the newest state that say that they
+// remember. A state with a part of what lasts counts more than one of a node that was away.
 func (m *Replica) voters() timed.Set {
 	if m.cfg.Quorum == nil {
 		return timed.Set{}
@@ -133,7 +134,7 @@ func (m *Replica) voters() timed.Set {
 	if f, _ := m.former(); f != nil {
 		system = f
 	}
-	return m.remembering().Intersect(system.Members())
+	return m.claiming().Intersect(system.Members())
 }
 
 // preferred reports whether b is preferred to o, which has the same rank and weight.

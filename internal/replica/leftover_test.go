@@ -13,7 +13,7 @@ import (
 // stays names the fields of a Replica that do not belong to the view.
 var stays = []string{
 	"cfg", "now", "out", "standing", "lineage", "ordered", "mates", "base", "basedAt", "old", "discarded", "remembers",
-	"promised", "disk", "heard", "queue", "queued", "load", "held", "asked", "incoming", "spare", "Invalid",
+	"promised", "hasTo", "heard", "queue", "queued", "load", "held", "asked", "incoming", "spare", "Invalid",
 	"nextAt", // the rate is one for all views
 	"inputs", // this node says it before it counts
 }

@@ -9,7 +9,10 @@ import "github.com/failaware/failaware/timed"
 // so the view waits: see Viewstamped Replication Revisited, section 4.3.
 
 // remembering returns the members that remember.
-func (m *Replica) remembering() (set timed.Set) {
+func (m *Replica) remembering() timed.Set { return m.claiming().Minus(m.rolledBack) }
+
+// claiming returns the members that say that they remember.
+func (m *Replica) claiming() (set timed.Set) {
 	for i, r := range m.reports {
 		if r.remembers {
 			set.Add(m.view.Members[i].Node)

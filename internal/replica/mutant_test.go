@@ -12,9 +12,13 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/replica", noti
 
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
-	"ReplicaFlushedIsGone":       lacksWhatWasConfirmed,
+	"ReplicaFlushedIsGone":       flushedIsAll,
+	"ReplicaBeginningIsAll":      beginningOfTheView,
 	"ReplicaRollbackBySome":      silentAboutDisks,
-	"ReplicaRollbackWithoutSelf": olderDisk,
+	"ReplicaDisksUntold":         disksAreToldOn,
+	"ReplicaRolledBackOutranked": olderDiskIsNewest,
+	"ReplicaRestoredIsGone":      restoredInMemory,
+	"ReplicaEmptyIsOlder":        emptyIsNotOlder,
 	"ReplicaHoldsOfAnyView":      holdersOfTheView,
 	"ReplicaYieldsOnce":          anyChange,
 	"ReplicaFormerPosition":      operationInTheNextView,

@@ -49,7 +49,7 @@ func (m *Replica) noteOrdered(d *broadcast.Delivery) {
 // Named returns the state as the Earlier of a new incarnation.
 func (p *Place) Named() Earlier {
 	e := p.Earlier
-	e.Disk = Point{p.View, p.Position}
+	e.Has = p.has()
 	if p.Position > 0 {
 		e.Lineage = p.through(p.View, p.Position)
 	}
@@ -118,9 +118,7 @@ func (m *Replica) dislocate() {
 // position of a view in which the node was current.
 func (m *Replica) HandleStored(now timed.Instant, at Point, out []Effect) []Effect {
 	return m.turn(now, out, func() {
-		if at.after(m.disk) {
-			m.disk = at
-		}
+		m.noteHas(at)
 		if m.view == nil || at.View != m.view.ID || m.phase == idle {
 			return
 		}
@@ -135,7 +133,7 @@ func (m *Replica) takeStored(from timed.NodeID, at Point) {
 	if !m.cfg.Stored || at.View != m.view.ID {
 		return
 	}
-	m.noteConfirmed(from, at)
+	m.noteConfirmed(confirmed{from, at})
 	if s := &m.stored[m.view.Set.Rank(from)]; at.Position >= *s {
 		*s = at.Position + 1
 	}

@@ -28,7 +28,7 @@ func (m *Replica) takeReport(from timed.NodeID, r *report) {
 	}
 	m.reports[i] = r
 	if m.missing--; m.missing == 0 {
-		m.forgetLost()
+		m.judgeDisks()
 		m.settle()
 	}
 }
@@ -76,7 +76,9 @@ func (m *Replica) settle() {
 	case !holders.Has(self):
 		m.await()
 	}
-	m.remembers = m.remembers || m.Current()
+	if m.Current() {
+		m.remember()
+	}
 	m.promise()
 	if len(m.branches) == 1 {
 		m.lineage.End, m.lineage.Line = m.branches[0].end, m.lineOf(holders)

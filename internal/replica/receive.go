@@ -169,7 +169,7 @@ func (m *Replica) restore(p *incoming) {
 	m.emit(Effect{Kind: Restore, Name: p.name, State: p.data})
 	m.notify(Event{Kind: EventRestored, Member: p.from, Name: p.name, Bytes: p.size, Total: p.size})
 	m.standing, m.base, m.old, m.incoming, m.spare = Holder, Name{}, Earlier{}, nil, nil
-	m.remembers = true
+	m.remember()
 	m.broadcastHolds()
 	m.drainBefore()
 	at := uint64(0)

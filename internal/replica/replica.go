@@ -30,8 +30,8 @@ type Replica struct {
 	// remembers says, with a Quorum, that this node knows everything that lasts because of it.
 	remembers bool
 	promised  uint64      // the largest rank of a view that this node saw settled
-	disk      Point       // how far the disk of this node has been
-	heard     []confirmed // how far the other nodes have confirmed that theirs are
+	hasTo     Point       // how far this node has had the state
+	heard     []confirmed // how far the disks of nodes were, as they have confirmed
 	queue     []*backlog  // operations that wait to be applied, by view
 	queued    int         // bytes in queue
 	load      uint64      // as set by SetLoad
@@ -53,7 +53,8 @@ type Replica struct {
 	reports    []*report
 	settings   []*settings // by member; nil: not known
 	epochs     []epochs    // by member
-	disks      []disks     // by member
+	disks      []disks     // by member, until all have reported
+	rolledBack timed.Set   // members that lack what they have confirmed
 	missing    int
 	branches   []branch
 	services   []service
@@ -110,7 +111,7 @@ type branch struct {
 // one. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
 	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, lineage: has.unnamed(), old: has,
-		remembers: has.Remembers, promised: has.Promised, disk: has.Disk, heard: has.Confirmed}
+		remembers: has.Remembers, promised: has.Promised, hasTo: has.Has, heard: has.Confirmed}
 	if has.Label != (Label{}) {
 		m.standing = Pending
 	}
@@ -227,6 +228,7 @@ func (m *Replica) begin(v *membership.View) {
 	m.stuck, m.refusals, m.retryAt, m.resumeAt = nil, 0, timed.Never, timed.Never
 	m.refused, m.ready, m.readySent, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
 	m.holders = timed.Set{}
+	m.rolledBack = timed.Set{}
 	m.peerBlocks = make([][]uint64, len(v.Members))
 	m.stored, m.lastsTo, m.due = make([]uint64, len(v.Members)), 0, due{since: timed.Never}
 	if q := m.cfg.Quorum; q != nil && !q.IsQuorum(v.Set) {

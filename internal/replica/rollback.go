@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"math"
 	"slices"
 
 	"github.com/failaware/failaware/timed"
@@ -10,12 +11,14 @@ import (
 // disk has all that it has confirmed. An older copy of the disk, or a disk that had not
 // flushed what it said, makes that untrue, and the node cannot notice. Others can: they have
 // received its confirmations. Before they report their states, the members of a view say how
-// far each of them has confirmed, and how far their own disks are. A member whose disk lacks
-// what it has confirmed does not remember.
+// far each of them has the state, and how far they have heard that others' disks were. A
+// member that lacks what it has confirmed does not count among those that remember, until it
+// has had the state of a later view. Its state competes with those of the others as before: it
+// may still be the newest.
 //
-// The members that have received confirmations may be gone, or have started again since, so
-// this is no promise. A member of an earlier build says nothing, and then nobody is judged:
-// all members must decide alike.
+// This is no promise. Who has received the confirmations may be absent, or have started again
+// since, as may all that were told of them. A member of an earlier build says nothing, and
+// then nobody is judged: all members must decide alike.
 
 // confirmed is how far a node has confirmed that its disk has the state.
 type confirmed struct {
@@ -33,23 +36,12 @@ const (
 // disks is what a member says at the beginning of a view.
 type disks struct {
 	said      bool
-	own       Point       // how far its disk is
-	confirmed []confirmed // what it has heard of others
+	has       Point       // how far it has the state, on its disk or in its memory
+	confirmed []confirmed // how far the disks of members were, itself included, as it has heard
 }
 
-// noteConfirmed notes how far the disk of a node is, as it says.
-func (m *Replica) noteConfirmed(from timed.NodeID, at Point) {
-	if from == m.cfg.Self.Node {
-		return
-	}
-	i := slices.IndexFunc(m.heard, func(c confirmed) bool { return c.node == from })
-	switch {
-	case i < 0:
-		m.heard = append(m.heard, confirmed{from, at})
-	case at.after(m.heard[i].at):
-		m.heard[i].at = at
-	}
-}
+// allOf is the point behind everything in a view.
+func allOf(p Point) Point { return Point{p.View, math.MaxUint64} }
 
 // after reports whether a point of one node's state comes after another one. A node has its
 // state in one view at a time, and their sequences grow.
@@ -60,17 +52,49 @@ func (p Point) after(q Point) bool {
 	return p.Position > q.Position
 }
 
-// judgesDisks reports whether members that have forgotten what they confirmed make a
-// difference.
-func (m *Replica) judgesDisks() bool { return m.cfg.Stored && m.cfg.Quorum != nil }
-
-// broadcastDisks tells the others how far this node's disk is, and how far the other members
-// have confirmed theirs.
-func (m *Replica) broadcastDisks() {
-	if !m.judgesDisks() {
-		return
+// has returns how far the state at a place goes. At Position 0 it may be the state at the
+// beginning of the view, or have all of it, and what was flushed at its end: only then is the
+// view among the ancestors.
+func (p *Place) has() Point {
+	at := Point{p.View, p.Position}
+	if n := len(p.Line); p.Position == 0 && n > 0 && p.Line[n-1].View == p.View {
+		return allOf(at)
 	}
-	msg := message{kind: kindDisks, view: m.view.ID, at: m.disk}
+	return at
+}
+
+// noteHas notes that this node has the state through a point.
+func (m *Replica) noteHas(at Point) {
+	if at.after(m.hasTo) {
+		m.hasTo = at
+	}
+}
+
+// remember notes that this node has the state of the view, at least in its memory. It is not
+// confirmed: a process that starts again has what the disk has.
+func (m *Replica) remember() {
+	m.remembers = true
+	m.noteHas(allOf(Point{View: m.view.ID}))
+}
+
+// noteConfirmed notes how far the disk of a node was.
+func (m *Replica) noteConfirmed(c confirmed) {
+	i := slices.IndexFunc(m.heard, func(o confirmed) bool { return o.node == c.node })
+	switch {
+	case i < 0:
+		m.heard = append(m.heard, c)
+	case c.at.after(m.heard[i].at):
+		m.heard[i].at = c.at
+	}
+}
+
+// broadcastDisks says how far this node has the state, and how far the disks of members were.
+// Of those that the payload has no room for, others may say it.
+func (m *Replica) broadcastDisks() {
+	if !m.cfg.Stored || m.cfg.Quorum == nil {
+		return // it makes no difference who remembers
+	}
+	msg := message{kind: kindDisks, view: m.view.ID, at: m.hasTo}
 	for _, c := range m.heard {
 		if m.view.Set.Has(c.node) && len(msg.confirmed) < m.cfg.disks() {
 			msg.confirmed = append(msg.confirmed, c)
@@ -79,28 +103,28 @@ func (m *Replica) broadcastDisks() {
 	m.broadcast(marker, msg)
 }
 
-// takeDisks records what a member says of the disks.
+// takeDisks records what a member says of disks.
 func (m *Replica) takeDisks(from timed.NodeID, msg *message) {
-	if msg.view == m.view.ID {
-		m.disks[m.view.Set.Rank(from)] = disks{true, msg.at, msg.confirmed}
-	}
-}
-
-// forgetLost has the members forget whose disks lack what they have confirmed.
-func (m *Replica) forgetLost() {
-	behind := m.behind()
-	if behind.Empty() {
+	if msg.view != m.view.ID || m.phase != reporting {
 		return
 	}
-	for id := range behind.All() {
-		m.reportOf(id).remembers = false
+	m.disks[m.view.Set.Rank(from)] = disks{true, msg.at, msg.confirmed}
+	for _, c := range msg.confirmed {
+		m.noteConfirmed(c)
 	}
-	m.remembers = m.remembers && !behind.Has(m.cfg.Self.Node)
-	m.notify(Event{Kind: EventRolledBack, Members: behind})
 }
 
-// behind returns the members whose disks lack what they have confirmed.
-func (m *Replica) behind() (set timed.Set) {
+// judgeDisks finds the members that lack what they have confirmed, once all have reported.
+func (m *Replica) judgeDisks() {
+	m.rolledBack = m.lacking().Intersect(m.claiming())
+	m.disks = nil
+	if !m.rolledBack.Empty() {
+		m.notify(Event{Kind: EventRolledBack, Members: m.rolledBack})
+	}
+}
+
+// lacking returns the members that lack what they have confirmed.
+func (m *Replica) lacking() (set timed.Set) {
 	for _, d := range m.disks {
 		if !d.said {
 			return timed.Set{}
@@ -108,16 +132,10 @@ func (m *Replica) behind() (set timed.Set) {
 	}
 	for _, d := range m.disks {
 		for _, c := range d.confirmed {
-			if m.view.Set.Has(c.node) && m.disks[m.view.Set.Rank(c.node)].own.lacks(c.at) {
+			if m.view.Set.Has(c.node) && c.at.after(m.disks[m.view.Set.Rank(c.node)].has) {
 				set.Add(c.node)
 			}
 		}
 	}
 	return set
-}
-
-// lacks reports whether a disk at p lacks what was confirmed at c. Position 0 of a place may
-// stand behind all that was flushed at the end of its view.
-func (p Point) lacks(c Point) bool {
-	return c.after(p) && (p.View.Sequence < c.View.Sequence || p.Position > 0)
 }

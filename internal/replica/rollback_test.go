@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -18,23 +19,32 @@ func (w *world) reboot(i int, life timed.BootID, disk node) {
 	n.app, n.place, n.ordered, n.named = disk.app, disk.place, disk.place.Ordered, true
 }
 
+// storeAll has the disks of nodes catch up.
+func (w *world) storeAll(is ...int) {
+	for _, i := range is {
+		w.store(i)
+	}
+}
+
 // startRollback has b on the disks of nodes 1 and 2, and returns the former disk of node 1 and the
 // disk of node 3, on which is a.
 func startRollback(t testing.TB) (w *world, older, third node) {
 	w = newWorld(3, Config{Stored: true, Quorum: majority(1, 2, 3)})
 	w.install(0, 1, 2)
 	w.op(0, "a")
-	for i := range 3 {
-		w.store(i)
-	}
+	w.storeAll(0, 1, 2)
 	older, third = *w.nodes[0], *w.nodes[2]
 	w.op(1, "b")
-	w.store(0)
-	w.store(1)
+	w.storeAll(0, 1)
+	requireLasts(t, w)
+	return w, older, third
+}
+
+// requireLasts requires that everything of the view is acknowledged.
+func requireLasts(t testing.TB, w *world) {
 	position, lasts := w.nodes[1].lasting()
 	require.True(t, lasts)
 	require.Equal(t, w.nodes[1].place.Position, position)
-	return w, older, third
 }
 
 // requireWaits requires that nodes 1 and 3 wait for node 2.
@@ -45,21 +55,24 @@ func requireWaits(t testing.TB, w *world) {
 	}
 }
 
+// requireAccused requires that node 3 names node 1, or nobody.
+func requireAccused(t testing.TB, w *world, accused bool) {
+	e, ok := w.nodes[2].has(EventRolledBack)
+	require.Equal(t, accused, ok)
+	require.Equal(t, accused, e.Members == timed.SetOf(1))
+}
+
 // A node that has an older disk does not count as one that remembers, if another member has
-// heard how far its disk was.
+// heard how far its disk was, or was told so.
 func olderDisk(t testing.TB) {
 	w, older, third := startRollback(t)
 	w.reboot(0, 1, older)
 	w.install(0, 2)
 	requireWaits(t, w)
-	for _, i := range []int{0, 2} {
-		e, ok := w.nodes[i].has(EventRolledBack)
-		require.True(t, ok)
-		require.Equal(t, timed.SetOf(1), e.Members)
-		e, ok = w.nodes[i].has(EventWaiting)
-		require.True(t, ok)
-		require.Equal(t, timed.SetOf(3), e.Members)
-	}
+	requireAccused(t, w, true)
+	e, ok := w.nodes[0].has(EventWaiting)
+	require.True(t, ok)
+	require.Equal(t, timed.SetOf(3), e.Members)
 	w.reboot(2, 1, third)
 	w.install(0, 2)
 	requireWaits(t, w) // node 1 knows it by itself now
@@ -73,57 +86,185 @@ func olderDisk(t testing.TB) {
 
 func TestANodeWithAnOlderDiskDoesNotRemember(t *testing.T) { olderDisk(t) }
 
-// Members of earlier builds do not say how far disks were, and judge none.
+// What members say of the disks of others is kept.
+func disksAreToldOn(t testing.TB) {
+	w, older, third := startRollback(t)
+	now := *w.nodes[0]
+	w.reboot(0, 1, now)
+	w.reboot(2, 1, third)
+	w.hold = func(_ int, p []byte) bool { return kind(p[0]) == kindReport }
+	w.install(0, 1, 2) // node 2 tells node 3 how far the disk of node 1 is
+	w.hold = nil
+	w.reboot(0, 2, older)
+	w.install(0, 2)
+	requireAccused(t, w, true)
+	requireWaits(t, w)
+}
+
+func TestMembersTellOfTheDisksOfOthers(t *testing.T) { disksAreToldOn(t) }
+
+// A node that has got the state of a quorum counts, though its disk has still to be written.
+func restoredInMemory(t testing.TB) {
+	for _, empty := range []bool{true, false} {
+		w, older, _ := startRollback(t)
+		if empty {
+			w.restart(0, 1)
+		} else {
+			w.reboot(0, 1, older)
+		}
+		w.install(0, 1, 2)
+		w.run(10 * time.Millisecond)
+		all(t, w, "ab", 0, 1, 2)
+		for range 2 {
+			w.install(0, 1)
+			require.Equal(t, Working, w.nodes[0].r.Situation())
+		}
+		w.renew(0, 3)
+		w.install(0, 1)
+		require.Equal(t, Working, w.nodes[0].r.Situation(), "the next incarnation has it too")
+	}
+}
+
+func TestANodeWithTheStateInMemoryRemembers(t *testing.T) { restoredInMemory(t) }
+
+// What a node has in memory only confirms nothing of its disk.
+func TestMemoryConfirmsNoDisk(t *testing.T) {
+	w, _, _ := startRollback(t)
+	disk := *w.nodes[0]
+	w.install(0, 1, 2)
+	w.install(0, 1, 2)
+	w.reboot(0, 1, disk)
+	w.install(0, 2)
+	requireAccused(t, w, false)
+	require.Equal(t, Working, w.nodes[0].r.Situation())
+}
+
+// A node that says that it knows nothing has not been rolled back.
+func emptyIsNotOlder(t testing.TB) {
+	w, _, _ := startRollback(t)
+	w.restart(0, 1)
+	w.install(0, 1, 2)
+	requireAccused(t, w, false)
+}
+
+func TestAnEmptyDiskIsNoOlderOne(t *testing.T) { emptyIsNotOlder(t) }
+
+// An operator's word that nobody knows more counts in later views too.
+func TestABootstrapWithAnOlderDiskLasts(t *testing.T) {
+	w, older, _ := startRollback(t)
+	w.reboot(0, 1, older)
+	w.install(0, 2)
+	requireWaits(t, w)
+	w.perform(2, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[2].view.ID)}})
+	w.run(10 * time.Millisecond)
+	for range 2 {
+		require.Equal(t, Working, w.nodes[0].r.Situation())
+		w.install(0, 2)
+	}
+}
+
+// The state of a node with an older disk counts more than that of a node that was away, whose
+// state is older still. An operator lets the view begin, or nobody is absent any more.
+func olderDiskIsNewest(t testing.TB) {
+	for _, operator := range []bool{false, true} {
+		w := newWorld(3, Config{Stored: true, Quorum: majority(1, 2, 3)})
+		w.install(0, 1, 2)
+		w.op(0, "a")
+		w.storeAll(0, 1, 2)
+		w.install(0, 1)
+		for _, op := range []string{"b", "c", "d"} {
+			w.op(0, op)
+			w.storeAll(0, 1)
+		}
+		older := *w.nodes[0]
+		w.op(0, "e")
+		w.storeAll(0, 1)
+		requireLasts(t, w)
+		w.reboot(0, 1, older)
+		w.install(0, 1)
+		require.Equal(t, Recovering, w.nodes[0].r.Situation(), "node 2 has heard of e")
+		if operator {
+			w.install(0, 2)
+			require.Equal(t, Recovering, w.nodes[0].r.Situation(), "and told node 1")
+			w.perform(0, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[0].view.ID)}})
+		} else {
+			w.restart(1, 1) // its disk is lost
+			w.install(0, 1, 2)
+		}
+		w.run(10 * time.Millisecond)
+		require.Equal(t, Working, w.nodes[0].r.Situation())
+		require.Equal(t, "abcd", w.nodes[0].app)
+	}
+}
+
+func TestTheStateOfAnOlderDiskMayBeTheNewest(t *testing.T) { olderDiskIsNewest(t) }
+
+// A copy from the beginning of a view lacks all that was confirmed in it.
+func beginningOfTheView(t testing.TB) {
+	w := newWorld(3, Config{Stored: true, Quorum: majority(1, 2, 3)})
+	w.install(0, 1, 2)
+	w.storeAll(0, 1, 2)
+	older := *w.nodes[0]
+	require.Zero(t, older.place.Position)
+	w.op(0, "a")
+	w.storeAll(0, 1)
+	requireLasts(t, w)
+	w.reboot(0, 1, older)
+	w.install(0, 2)
+	requireAccused(t, w, true)
+	requireWaits(t, w)
+}
+
+func TestACopyFromTheBeginningOfAViewIsOlder(t *testing.T) { beginningOfTheView(t) }
+
+// What was flushed at the end of a view has no position on the disk, and all of the view is there.
+func flushedIsAll(t testing.TB) {
+	w, _, _ := startRollback(t)
+	n := w.nodes[0]
+	w.perform(0, n.r.HandleStored(w.now, Point{n.view.ID, 50}, nil))
+	disk := *n
+	disk.place.Advance(&broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: 7, Sequence: 99}, Position: 50, Flushed: true})
+	require.Zero(t, disk.place.Position)
+	w.reboot(0, 1, disk)
+	w.install(0, 2)
+	requireAccused(t, w, false)
+}
+
+func TestADiskWithAllOfAViewIsNotOlder(t *testing.T) { flushedIsAll(t) }
+
+// Members of earlier builds do not say how far disks were, and nobody is judged.
 func silentAboutDisks(t testing.TB) {
 	w, older, _ := startRollback(t)
 	w.reboot(0, 1, older)
 	w.hold = func(from int, p []byte) bool { return from == 0 && kind(p[0]) == kindDisks }
 	w.install(0, 2)
+	requireAccused(t, w, false)
 	for _, i := range []int{0, 2} {
-		_, ok := w.nodes[i].has(EventRolledBack)
-		require.False(t, ok)
 		require.Equal(t, Working, w.nodes[i].r.Situation())
 	}
 }
 
 func TestMembersOfEarlierBuildsJudgeNoDisks(t *testing.T) { silentAboutDisks(t) }
 
-// A disk that has all that was confirmed is as good as before, and one that was never confirmed
-// too.
+// A disk that has all that was confirmed is as good as before, and so is one of which nobody
+// has heard more.
 func TestADiskThatHasAllRemembers(t *testing.T) {
 	w, _, third := startRollback(t)
 	w.reboot(0, 1, *w.nodes[0])
 	w.reboot(2, 1, third)
 	w.install(0, 2)
-	for _, i := range []int{0, 2} {
-		_, ok := w.nodes[i].has(EventRolledBack)
-		require.False(t, ok)
-		require.Equal(t, Working, w.nodes[i].r.Situation())
-	}
+	requireAccused(t, w, false)
 	all(t, w, "ab", 0, 2)
 }
 
-func TestWhatADiskLacks(t *testing.T) { lacksWhatWasConfirmed(t) }
-
-func lacksWhatWasConfirmed(t testing.TB) {
-	at := func(sequence, position uint64) (p Point) {
-		p.View.Sequence, p.Position = sequence, position
-		return p
-	}
-	for _, c := range []struct {
-		disk, confirmed Point
-		lacks           bool
-	}{
-		{at(2, 5), at(2, 5), false},
-		{at(2, 5), at(2, 4), false},
-		{at(2, 5), at(2, 6), true},
-		{at(2, 0), at(2, 6), false}, // what was flushed has no position
-		{at(1, 9), at(2, 0), true},
-		{at(1, 0), at(2, 0), true},
-		{at(3, 0), at(2, 9), false},
-		{at(0, 0), at(0, 0), false},
-	} {
-		require.Equal(t, c.lacks, c.disk.lacks(c.confirmed), "%v", c)
+// What comes late, of a view that has ended, confirms nothing in the next one.
+func TestLateConfirmationsAreNotHeard(t *testing.T) {
+	w, _, _ := startRollback(t)
+	late := Point{w.nodes[0].view.ID, 1 << 40}
+	w.install(0, 1, 2)
+	w.perform(0, []Effect{{Kind: Broadcast, Options: unordered, Payload: encode(&message{kind: kindStored, at: late})}})
+	for _, c := range w.nodes[2].r.heard {
+		require.Less(t, c.at.Position, late.Position)
 	}
 }
 
@@ -133,7 +274,6 @@ func TestWhatIsSaidAboutDisksFits(t *testing.T) {
 	var said []message
 	w.hold = func(from int, p []byte) bool {
 		if kind(p[0]) == kindDisks && from == 0 {
-			require.LessOrEqual(t, len(p), LeastPayload)
 			said = append(said, message{})
 			require.NoError(t, decode(p, &said[len(said)-1]))
 		}
@@ -141,17 +281,15 @@ func TestWhatIsSaidAboutDisksFits(t *testing.T) {
 	}
 	m := w.nodes[0].r
 	for id := timed.NodeID(2); id <= 100; id++ {
-		m.noteConfirmed(id, Point{someView, uint64(id)})
-		m.noteConfirmed(id, Point{someView, 1})
+		m.noteConfirmed(confirmed{id, Point{someView, uint64(id)}})
+		m.noteConfirmed(confirmed{id, Point{someView, 1}})
 	}
-	m.noteConfirmed(1, Point{someView, 1})
 	w.install(0, 1)
 	require.Equal(t, []confirmed{{2, Point{someView, 2}}}, said[0].confirmed)
-	all := &membership.View{ID: someView, Set: timed.SetOf(1)}
+	m.view = &membership.View{ID: someView}
 	for id := timed.NodeID(1); id <= 100; id++ {
-		all.Set.Add(id)
+		m.view.Set.Add(id)
 	}
-	m.view = all
 	m.out = nil
 	m.broadcastDisks()
 	var msg message

@@ -146,6 +146,7 @@ func (s *run) write(d *disk) {
 	}
 	if m := s.members[d.node.ID()-1]; m.runs() {
 		d.reaches(d.marks.Stored())
+		m.reaches(reachOf(d.marks.Stored()))
 		s.perform(m, m.replica.HandleStored(d.node.Instant(), d.marks.Stored(), nil))
 	}
 	s.proceed(d)

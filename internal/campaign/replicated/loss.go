@@ -61,7 +61,7 @@ func (d *disk) damage(files map[string][]byte) *loss {
 	names := slices.Sorted(maps.Keys(files))
 	name := names[d.rand.IntN(len(names))]
 	last := name == lastSegment(names)
-	switch kind := d.rand.IntN(6); {
+	switch kind := d.rand.IntN(8); {
 	case kind == 0:
 		delete(files, name)
 		return &loss{what: LostFile, file: name, unnoticed: !slices.ContainsFunc(names, func(n string) bool { return n != name && !strings.HasSuffix(n, ".new") })}
@@ -82,7 +82,7 @@ func (d *disk) damage(files map[string][]byte) *loss {
 		name = old[d.rand.IntN(len(old))]
 		files[name] = bytes.Clone(d.older[name])
 		return &loss{what: OlderFile, file: name, unnoticed: name == lastSegment(names)}
-	case kind == 4 && len(d.older) > 0:
+	case kind < 7 && len(d.older) > 0:
 		clear(files)
 		maps.Copy(files, d.older)
 		return &loss{what: OlderStore, unnoticed: true}

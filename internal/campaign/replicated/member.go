@@ -3,6 +3,7 @@ package replicated
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 // member is the replica and the application of one incarnation of a node.
 type member struct {
 	n         *sim.Node
-	process   uint64
+	life      uint64 // of the process
 	inc       timed.Incarnation
 	replica   *replica.Replica
 	quorum    quorum.System
@@ -39,10 +40,10 @@ type member struct {
 	merged bool          // in the present view
 	told   told
 
-	heard      map[timed.NodeID]reach // how far the disks of others were, in any view of the process
-	saidBehind timed.Set              // the members of the view whose disks have gone back, as it says
-	judged     bool                   // what it has said in the view
-	begun      bool                   // it has said that too few members of the view remember
+	process
+	saidBehind timed.Set // the members of the view whose disks have gone back, as it says
+	judged     bool      // what it has said in the view
+	begun      bool      // it has said that too few members of the view remember
 }
 
 // blocksReused begins the messages that name blocks instead of sending them.
@@ -239,6 +240,10 @@ func (s *run) perform(m *member, out []replica.Effect) {
 				s.check.merges(m, e)
 			}
 		}
+	}
+	if m.replica.Current() && m.view != nil && s.opt.Quorum {
+		m.reaches(reach{m.view.ID.Sequence, math.MaxUint64})
+		m.remembers = true
 	}
 	s.work(m)
 	m.alarm.Stop()

@@ -183,7 +183,7 @@ func (s *run) options(opt sim.Options) sim.Options {
 // incarnations is still the same.
 func (s *run) start(n *sim.Node) sim.Handlers {
 	n.KeepDeliveries()
-	if m := s.members[n.ID()-1]; m != nil && m.process == n.Process() {
+	if m := s.members[n.ID()-1]; m != nil && m.life == n.Process() {
 		s.renew(n)
 		s.resume(m.disk)
 	} else {
@@ -213,9 +213,10 @@ func (s *run) boot(n *sim.Node) {
 		s.disks[n.ID()-1] = d
 	}
 	app, has := s.recover(d)
-	d.at = reachOf(replica.Point{View: d.keeper.Place().View, Position: d.keeper.Place().Position})
+	d.at = placed(d.keeper.Place())
 	s.comesBack(d, has)
 	m := s.begin(n, app, has)
+	m.has, m.remembers = d.at, has.Remembers
 	n.RecallOrdered(slices.Clone(d.keeper.Place().Ordered))
 	for id := range app.ops {
 		m.told.has[id] = true
@@ -235,7 +236,7 @@ func (s *run) renew(n *sim.Node) {
 	s.perform(m, m.replica.HandleEnd(n.Instant(), nil))
 	s.check.resolved(m)
 	next := s.begin(n, m.app, m.replica.Earlier())
-	next.calls, next.must, next.told.has, next.heard = m.calls, m.must, m.told.has, m.heard
+	next.calls, next.must, next.told.has, next.process = m.calls, m.must, m.told.has, m.process
 	if m.replica.Earlier().Label != (replica.Label{}) {
 		s.w.Sometimes(Continued)
 	}
@@ -244,8 +245,8 @@ func (s *run) renew(n *sim.Node) {
 
 // begin begins an incarnation with a state.
 func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
-	m := &member{n: n, process: n.Process(), inc: n.Incarnation(), app: app, disk: s.disks[n.ID()-1], must: map[opID]bool{}, told: newTold(),
-		heard: map[timed.NodeID]reach{}}
+	m := &member{n: n, life: n.Process(), inc: n.Incarnation(), app: app, disk: s.disks[n.ID()-1], must: map[opID]bool{}, told: newTold(),
+		process: process{heard: map[timed.NodeID]reach{}}}
 	cfg := s.load.replica
 	cfg.Self = m.inc
 	if s.opt.Change {

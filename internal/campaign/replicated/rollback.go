@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"maps"
+	"math"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
@@ -15,69 +16,115 @@ import (
 // how far the disk was. Where no member of a view has heard it, operations that lasted may be
 // gone.
 
-// reach is how far a disk is: a sequence of views, and a position.
+// reach is how far a state goes: a sequence of views, and a position.
 type reach struct{ sequence, position uint64 }
 
 func reachOf(p replica.Point) reach { return reach{p.View.Sequence, p.Position} }
+
+// placed returns how far the state at a place goes. What was flushed at the end of a view has
+// no position, and the view is an ancestor then.
+func placed(p *replica.Place) reach {
+	r := reach{p.View.Sequence, p.Position}
+	if n := len(p.Line); p.Position == 0 && n > 0 && p.Line[n-1].View == p.View {
+		r.position = math.MaxUint64
+	}
+	return r
+}
 
 func (r reach) compare(o reach) int {
 	return cmp.Or(cmp.Compare(r.sequence, o.sequence), cmp.Compare(r.position, o.position))
 }
 
-// gone reports whether a disk that is at r now was beyond it, at o. What was flushed at the end
-// of a view has no position on a disk.
-func (r reach) gone(o reach) bool {
-	return r.compare(o) < 0 && (r.sequence < o.sequence || r.position > 0)
+// process is what the process of a member knows of states and disks.
+type process struct {
+	has       reach                  // how far it has the state
+	remembers bool                   // it has had the state of a quorum
+	heard     map[timed.NodeID]reach // how far disks were
 }
 
-// knowledge is what a member knows of the disks when it enters a view.
-type knowledge struct {
-	own   reach
-	heard map[timed.NodeID]reach
+// reaches notes that the process has the state through a point.
+func (p *process) reaches(r reach) {
+	if r.compare(p.has) > 0 {
+		p.has = r
+	}
 }
 
-// storedMessage is the first byte of the messages that say how far a disk is.
-const storedMessage = 14
+func (p *process) hear(id timed.NodeID, r reach) {
+	if r.compare(p.heard[id]) > 0 {
+		p.heard[id] = r
+	}
+}
 
-// hears notes what a member hears of another one's disk.
+// The first bytes of the messages that say how far disks are, and their sizes.
+const (
+	storedMessage, disksMessage = 14, 19
+	viewBytes, pointBytes       = 17, 25
+)
+
+func viewIn(b []byte) membership.ViewID {
+	return membership.ViewID{Sequence: binary.BigEndian.Uint64(b), Leader: timed.NodeID(b[8]), Boot: timed.BootID(binary.BigEndian.Uint64(b[9:]))}
+}
+
+func reachIn(b []byte) reach {
+	return reach{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[viewBytes:])}
+}
+
+// hears notes what a member hears of disks.
 func (m *member) hears(d *broadcast.Delivery) {
-	if d.Payload[0] != storedMessage || d.Class == broadcast.ClassOrdered || m.view == nil {
+	kind, b := d.Payload[0], d.Payload[1:]
+	ordered := d.Class == broadcast.ClassOrdered
+	if m.view == nil || !(kind == storedMessage && !ordered || kind == disksMessage && ordered) || viewIn(b) != m.view.ID {
 		return
 	}
-	at := replica.Point{View: membership.ViewID{Sequence: binary.BigEndian.Uint64(d.Payload[1:]), Leader: timed.NodeID(d.Payload[9]),
-		Boot: timed.BootID(binary.BigEndian.Uint64(d.Payload[10:]))}, Position: binary.BigEndian.Uint64(d.Payload[18:])}
-	if r := reachOf(at); at.View == m.view.ID && r.compare(m.heard[d.Sender]) > 0 {
-		m.heard[d.Sender] = r
+	if kind == storedMessage {
+		m.hear(d.Sender, reachIn(b))
+		return
+	}
+	if m.replica.Situation() != replica.Reporting {
+		return
+	}
+	for b = b[viewBytes+pointBytes+1:]; len(b) > 0; b = b[1+pointBytes:] {
+		m.hear(timed.NodeID(b[0]), reachIn(b[1:]))
 	}
 }
 
 // reaches notes how far a disk is.
 func (d *disk) reaches(p replica.Point) {
-	if r := reachOf(p); r.sequence > d.at.sequence {
-		d.at, d.rolledBack = r, false
-	} else if r.sequence == d.at.sequence {
-		d.at.position = max(d.at.position, r.position)
+	if r := reachOf(p); r.compare(d.at) > 0 {
+		d.rolledBack = d.rolledBack && r.sequence == d.at.sequence
+		d.at = r
 	}
+}
+
+// knowledge is a process when it enters a view, and the operations that it has.
+type knowledge struct {
+	process
+	ops map[opID]bool
 }
 
 // knows notes what a member knows when it enters its view.
 func (c *check) knows(m *member) {
-	if m.disk == nil {
+	if m.disk == nil || !c.s.opt.Quorum {
 		return
 	}
 	if c.knowledge[m.view.ID] == nil {
 		c.knowledge[m.view.ID] = map[timed.NodeID]knowledge{}
 	}
-	c.knowledge[m.view.ID][m.inc.Node] = knowledge{m.disk.at, maps.Clone(m.heard)}
+	k := knowledge{process: m.process}
+	k.heard = maps.Clone(k.heard)
+	if c.s.opt.Damage {
+		k.ops = maps.Clone(m.told.has)
+	}
+	c.knowledge[m.view.ID][m.inc.Node] = k
 	m.saidBehind, m.judged, m.begun = timed.Set{}, false, false
 }
 
-// behind returns the members whose disks have gone back, as far as one of them knew.
+// behind returns the members of a view that lack what a member of it has heard of them.
 func (c *check) behind(v *membership.View) (set timed.Set) {
 	know := c.knowledge[v.ID]
 	for id := range v.Set.All() {
-		for other, k := range know {
-			if other != id && know[id].own.gone(k.heard[id]) {
+		for _, k := range know {
+			if know[id].remembers && know[id].has.compare(k.heard[id]) < 0 {
 				set.Add(id)
 			}
 		}
@@ -85,28 +132,42 @@ func (c *check) behind(v *membership.View) (set timed.Set) {
 	return set
 }
 
-// judges demands, when a member has all reports of its view, that it has named exactly the
-// disks that have gone back. If nobody knew of one, the view may lack what lasted.
+// judges demands, when a member has all reports of its view, that it has named those whose
+// disks have gone back, and nobody else. If nobody knew of one, the view may lack what lasted.
 func (c *check) judges(m *member) {
 	if m.disk == nil || m.judged || !c.s.opt.Quorum {
 		return
 	}
 	m.judged = true
 	want := c.behind(m.view)
-	if !m.begun && !m.quorum.IsQuorum(m.view.Set.Minus(want)) {
-		c.fail("rollback", m, "goes on in %v, though the disks of %v have gone back and the others are no quorum", m.view.ID, want)
-	}
 	if m.saidBehind != want {
 		c.fail("rollback", m, "says in %v that the disks of %v have gone back, and those of %v have", m.view.ID, m.saidBehind, want)
 	}
-	if !want.Empty() {
-		c.s.w.Sometimes(NoticedRollback)
-		c.forgot = true
+	if !m.begun && !m.quorum.IsQuorum(m.view.Set.Minus(want)) {
+		c.fail("rollback", m, "goes on in %v, though the disks of %v have gone back and the others are no quorum", m.view.ID, want)
 	}
-	for id := range m.view.Set.Minus(want).All() {
-		if d := c.s.disks[id-1]; d.rolledBack {
+	for id := range m.view.Set.All() {
+		switch d := c.s.disks[id-1]; {
+		case !d.rolledBack && m.saidBehind.Has(id):
+			c.fail("rollback", m, "says in %v that the disk of %d has gone back, which has lost nothing", m.view.ID, id)
+		case m.saidBehind.Has(id):
+			c.s.w.Sometimes(NoticedRollback)
+			c.forgot = true
+		case d.rolledBack && c.knowledge[m.view.ID][id].has == d.at:
 			c.s.w.Sometimes(MissedRollback)
 			c.forgiven = len(c.lasting)
 		}
 	}
+}
+
+// survives returns the operations of the members of a view that say that they remember. A view
+// that begins without a quorum of such members must keep them.
+func (c *check) survives(m *member) map[opID]bool {
+	ops := map[opID]bool{}
+	for id, k := range c.knowledge[m.view.ID] {
+		if k.remembers && m.quorum.Members().Has(id) {
+			maps.Copy(ops, k.ops)
+		}
+	}
+	return ops
 }

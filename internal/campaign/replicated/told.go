@@ -144,9 +144,16 @@ func (c *check) begins(m *member, know timed.Set) {
 		return
 	}
 	c.begun[m.view.ID] = true
-	c.forgiven = len(c.lasting)
-	if c.forgiven > 0 {
+	if len(c.lasting) > 0 {
 		c.s.w.Sometimes(Begun)
+	}
+	if !c.s.opt.Disks {
+		c.forgiven = len(c.lasting)
+		return
+	}
+	stay := c.survives(m)
+	for _, id := range c.lasting[c.forgiven:] {
+		c.gone[id] = c.gone[id] || !stay[id]
 	}
 }
 
