@@ -22,6 +22,8 @@ func (r *runner) begin(f *Fault) error {
 		for _, n := range r.nodesOf(f) {
 			r.kill(n)
 		}
+	case Rewind:
+		return copyStores(r.nodesOf(f))
 	case Starve:
 		return r.starve(f)
 	case Full:
@@ -61,6 +63,8 @@ func (r *runner) end(f *Fault) error {
 		thaw(r.nodesOf(f))
 	case Doom:
 		r.doom(f)
+	case Rewind:
+		return r.rewind(r.nodesOf(f))
 	case Kill, KillAll, Wipe, Tear, Halve:
 		for _, n := range r.nodesOf(f) {
 			if err := r.restore(f.Kind, n); err != nil {

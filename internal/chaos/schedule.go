@@ -28,13 +28,14 @@ const (
 	Doom    Kind = "doom"     // Freeze of all others' disks, KillAll, and then Wipe of Nodes
 	Wipe    Kind = "wipe"     // Kill, and the disk is empty at the start
 	Tear    Kind = "tear"     // Kill, and a file of the registers is missing at the start
+	Rewind  Kind = "rewind"   // Kill, and the registers are those of the beginning of the fault at the start
 	Halve   Kind = "halve"    // Kill, and a file of the state directory is missing at the start
 	Rotate  Kind = "rotate"   // another key, in three steps at all nodes
 	Epoch   Kind = "epoch"    // the quorums of the registers become the majorities of Nodes
 )
 
 // mainKinds are the kinds of the main faults: every episode has one of them, in turn.
-var mainKinds = []Kind{Cut, OneWay, Loss, Forbid, Bend, Stop, Storm, Kill, KillAll, Starve, Full, Freeze, Doom, Wipe, Tear, Halve, Rotate, Epoch}
+var mainKinds = []Kind{Cut, OneWay, Loss, Forbid, Bend, Stop, Storm, Kill, KillAll, Starve, Full, Freeze, Doom, Wipe, Tear, Rewind, Halve, Rotate, Epoch}
 
 // extraKinds are the kinds of the other faults of an episode.
 var extraKinds = []Kind{Cut, OneWay, Loss, Bend, Bend, Stop, Storm, Kill, Forbid, Epoch}
@@ -125,6 +126,9 @@ func (s Schedule) Episode(number int) Episode {
 		main.Kind = Freeze
 	}
 	e := Episode{Number: number, Faults: []Fault{main}}
+	if main.Kind == Rewind {
+		return e // only nodes that have been in touch with it ever since know how far its disk was
+	}
 	for range d.rnd.IntN(4) * min(1, len(extras)) {
 		e.Faults = append(e.Faults, d.fault(extras[d.rnd.IntN(len(extras))]))
 	}
@@ -198,7 +202,7 @@ func (d draw) fault(k Kind) Fault {
 	case Doom:
 		f.Nodes = d.mortal(1)
 		f.For = d.between(20*time.Millisecond, 500*time.Millisecond)
-	case Full, Wipe, Tear, Halve: // acknowledged operations last on the other disks
+	case Full, Wipe, Tear, Rewind, Halve: // acknowledged operations last on the other disks
 		f.Nodes = d.mortal(1)
 	case Epoch:
 		f.Nodes = d.voters()

@@ -27,11 +27,12 @@ func TestEpisodesAreSound(t *testing.T) {
 					seen[f.Kind] = true
 					requireSound(t, f, nodes)
 					switch f.Kind {
-					case Full, Wipe, Tear, Halve, Doom:
+					case Full, Wipe, Tear, Rewind, Halve, Doom:
 						disks++
 					}
 				}
 				require.LessOrEqual(t, disks, 1, "%v", e)
+				require.True(t, e.Faults[0].Kind != Rewind || len(e.Faults) == 1, "%v", e)
 			}
 			for _, k := range mainKinds {
 				require.True(t, seen[k] || (k == KillAll || k == Doom) && round%sparing >= killing, "%v is missing in round %d", k, round)
@@ -64,7 +65,7 @@ func requireSound(t *testing.T, f Fault, nodes int) {
 		}
 	}
 	switch f.Kind {
-	case Kill, Full, Wipe, Tear, Halve, Doom:
+	case Kill, Full, Wipe, Tear, Rewind, Halve, Doom:
 		require.NotEmpty(t, f.Nodes)
 		require.NotContains(t, f.Nodes, nodes, "the last node is spared: %v", f)
 	case Epoch:

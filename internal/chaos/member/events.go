@@ -37,6 +37,13 @@ func (m *member) stateEvent(e replicate.Event) {
 		if !e.Remember.Empty() {
 			m.report(GroupA, e.String())
 		}
+	case replicate.RolledBack:
+		r := oracle.Record{Kind: oracle.RolledBack, Group: GroupA, From: Now()}
+		for id := range e.Members.All() {
+			r.Set = append(r.Set, int(id))
+		}
+		r.To = Now()
+		m.log.write(r)
 	case replicate.Diverged, replicate.Corrupt:
 		m.report(GroupA, e.String())
 	}

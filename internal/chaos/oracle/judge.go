@@ -39,6 +39,7 @@ func Judge(h *History, limits Limits) *Verdict {
 		v.add(h.clocks(g))
 		v.add(h.messages(g))
 		v.add(h.epochs(g))
+		v.add(h.rollbacks(g))
 		v.add(h.edicts(g))
 		v.add(h.fence(g))
 	}

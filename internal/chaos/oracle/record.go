@@ -39,9 +39,12 @@ const (
 	// State: the operations that the state of this node has, in the end.
 	State = "state"
 	// Epoch: the node is in the epoch Epoch, under the quorum system Text. Wiped: the disk of
-	// the node Number has nothing any more.
-	Epoch = "epoch"
-	Wiped = "wiped"
+	// the node Number has nothing any more. Rewound: it has an older copy of the registers.
+	// RolledBack: the node says that the disks of Set lack what these have acknowledged.
+	Epoch      = "epoch"
+	Wiped      = "wiped"
+	Rewound    = "rewound"
+	RolledBack = "rolled-back"
 	// Event: the node reports something that must not happen.
 	Event = "event"
 	// Sample: what the process uses.
