@@ -96,10 +96,12 @@ func (d *disk) reaches(p replica.Point) {
 	}
 }
 
-// knowledge is a process when it enters a view, and the operations that it has.
+// knowledge is a process when it enters a view, with its disk and the operations that it has.
 type knowledge struct {
 	process
-	ops map[opID]bool
+	onDisk     reach
+	rolledBack bool
+	ops        map[opID]bool
 }
 
 // knows notes what a member knows when it enters its view.
@@ -110,7 +112,7 @@ func (c *check) knows(m *member) {
 	if c.knowledge[m.view.ID] == nil {
 		c.knowledge[m.view.ID] = map[timed.NodeID]knowledge{}
 	}
-	k := knowledge{process: m.process}
+	k := knowledge{process: m.process, onDisk: m.disk.at, rolledBack: m.disk.rolledBack}
 	k.heard = maps.Clone(k.heard)
 	if c.s.opt.Damage {
 		k.ops = maps.Clone(m.told.has)
@@ -147,13 +149,13 @@ func (c *check) judges(m *member) {
 		c.fail("rollback", m, "goes on in %v, though the disks of %v have gone back and the others are no quorum", m.view.ID, want)
 	}
 	for id := range m.view.Set.All() {
-		switch d := c.s.disks[id-1]; {
-		case !d.rolledBack && m.saidBehind.Has(id):
+		switch k := c.knowledge[m.view.ID][id]; {
+		case !k.rolledBack && m.saidBehind.Has(id):
 			c.fail("rollback", m, "says in %v that the disk of %d has gone back, which has lost nothing", m.view.ID, id)
 		case m.saidBehind.Has(id):
 			c.s.w.Sometimes(NoticedRollback)
 			c.forgot = true
-		case d.rolledBack && c.knowledge[m.view.ID][id].has == d.at:
+		case k.rolledBack && k.has == k.onDisk:
 			c.s.w.Sometimes(MissedRollback)
 			c.forgiven = len(c.lasting)
 		}
