@@ -69,12 +69,12 @@ func TestAPageWithoutAnswersSaysSo(t *testing.T) {
 	token := api.NewToken()
 	g, url := servePage(t, startNode(t, failaware.Config{ID: 1}), token)
 	b.do(chromedp.Navigate(url + "#token=" + token))
-	leads := func(s string) bool { return s == "One leader · node 1 leads {1}, view fresh" }
+	leads := func(s string) bool { return s == "As node 1 knows: node 1 leads {1}, view fresh" }
 	b.until("#summary", leads)
 
 	g.Lock()
 	b.until("#summary", func(s string) bool {
-		return strings.HasPrefix(s, "Not known: nothing answers. What was true before: One leader · node 1 leads {1}, ")
+		return strings.HasPrefix(s, "Not known: nothing answers. What was true before: As node 1 knows: node 1 leads {1}, ")
 	})
 	b.until("#connection", earlyWait.MatchString)
 	require.Equal(t, 1, b.count("body.lost"))

@@ -40,7 +40,7 @@ func TestANodeShowsWhatItKnows(t *testing.T) {
 	require.Empty(t, b.text("#nodes"))
 	b.requireAccessible()
 	b.do(chromedp.SendKeys(chromedp.CSS("#token"), token+"\r"))
-	b.until("#summary", regexp.MustCompile(`^One leader · node [12] leads \{1 2\}, view fresh( at node 1)?$`).MatchString)
+	b.until("#summary", regexp.MustCompile(`^As node 1 knows: node [12] leads \{1 2\}, view fresh( at node 1)?$`).MatchString)
 	b.until("#known", func(s string) bool { return strings.Contains(s, "the links between other nodes are not known here") })
 	b.until("#scope", func(s string) bool { return s == "default · node 1" })
 	b.untilShown(regexp.MustCompile(`leads`), map[string]int{"#graph .node": 2, "#graph .node.told": 1, "#graph .link": 1, "#do-split": 0})

@@ -2,7 +2,7 @@
 
 import { brief, h, s, set, shortView, tint } from "./format.js";
 import { arrow, outline, places, sizes } from "./layout.js";
-import { grade, grades, up } from "./model.js";
+import { grade, grades, leads, up } from "./model.js";
 
 const radius = 27;
 const room = 2 * radius + 22; // between the middles of neighbours
@@ -85,7 +85,7 @@ export class Graph {
     set(e.first, "", [short || (e.mark.textContent ? `node ${n.id}` : ""), n.state === "up" ? "" : n.state].filter(Boolean).join(" ") || clock(n));
     set(e.second, "", e.first.textContent === clock(n) ? stale : [clock(n), stale].filter(Boolean).join(" · "));
     set(e.second, "class", `sub second ${stale ? "alert" : ""}`);
-    set(e.button, "aria-label", `Node ${n.id}${name ? ` ${name}` : ""}: ${n.state}, ${n.leads ? "leads" : n.leader ? `follows node ${n.leader}` : n.known || up(n) ? "follows nobody" : "whom it follows is not known"}, `
+    set(e.button, "aria-label", `Node ${n.id}${name ? ` ${name}` : ""}: ${n.state}, ${n.leads ? leads(n) : n.leader ? `follows node ${n.leader}` : n.known || up(n) ? "follows nobody" : "whom it follows is not known"}, `
       + (n.known ? `view ${fresh ? "fresh" : "stale"}, clock ${clock(n) || "not synchronized"}` : `as node ${p.self} knows it`));
   }
 
@@ -130,7 +130,7 @@ export class Graph {
       set(f.g, "class", `field ${tint(q.leader)}`);
       set(f.title, "class", `title ${tint(q.leader)}`);
       f.narrow = q.nodes.length === 1 && lead.known; // its title has two lines
-      set(f.lines[0], "", `node ${q.leader} leads${lead.known && !f.narrow ? " · " : ""}`);
+      set(f.lines[0], "", `node ${q.leader} ${leads(lead)}${lead.known && !f.narrow ? " · " : ""}`);
       set(f.lines[1], "", lead.known ? `view ${shortView(lead.view) || "none"} ${lead.fresh ? "fresh" : "stale"}` : "");
     });
   }

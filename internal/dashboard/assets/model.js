@@ -1,7 +1,7 @@
 // The picture that the page shows: a plain value, the same for one node and for the
 // demonstration.
 //
-//   nodes       {id, name, state, self, known, leads, leader, upToDate, view, members, fresh,
+//   nodes       {id, name, state, self, known, leads, claims, leader, upToDate, view, members, fresh,
 //                staleFor, leaseLeft, leaseMax, deviation, utc, clockStatus, offset, status}
 //   links       {from, to, bound, fast, heard, cut, added}: what "to" proved about packets of "from"
 //   partitions  {leader, nodes}: a leader and the nodes that are bound to it
@@ -45,7 +45,7 @@ function ofNode(status) {
   for (const m of status.members) {
     if (m.self || !m.node) continue;
     p.nodes.push({ id: m.node, name: m.name, tags: m.tags, known: false, self: false, state: status.age_ns < 0 ? "unknown" : m.alive ? "up" : m.deaf ? "deaf" : "silent",
-      leader: m.locked_to, leads: m.leads || m.says_leads, upToDate: m.alive, members: [], trouble: m.mismatch || m.refused || m.problem,
+      leader: m.locked_to, leads: m.leads || m.says_leads, claims: !m.leads, upToDate: m.alive, members: [], trouble: m.mismatch || m.refused || m.problem,
       inView: m.in_view });
     p.links.push(link(m.node, status.node, m, null, own.state));
   }
@@ -93,18 +93,22 @@ export function grade(l, threshold) {
 
 export const grades = { 1: "at most Δ/8", 2: "at most Δ/2", 3: "at most Δ: fast", 4: "above Δ: slow", x: "silent or cut", 0: "not known" };
 
-// summary says in one sentence how the group is.
+// summary says in one sentence how the group is. It counts leaders only where all nodes have
+// answered: one node does not know whether others have a leader without it.
 export function summary(p) {
   const parts = p.partitions.map((q) => {
     const lead = p.byID.get(q.leader);
     const fresh = q.nodes.filter((id) => { const n = p.byID.get(id); return n.known ? n.fresh && n.view === lead.view : n.inView; });
     const own = p.byID.get(p.self);
     const view = !lead.known ? (own.partition === q ? `, view ${own.fresh ? "fresh" : "stale"} at node ${p.self}` : "") : fresh.length === q.nodes.length ? ", view fresh" : fresh.length ? `, view fresh at ${fresh.length} of ${q.nodes.length}` : ", no fresh view";
-    return `node ${q.leader} leads {${q.nodes.join(" ")}}${view}`;
+    return `node ${q.leader} ${leads(lead)} {${q.nodes.join(" ")}}${view}`;
   });
   const alone = p.nodes.filter((n) => n.state === "up" && n.known && !n.partition).map((n) => n.id);
   if (alone.length) parts.push(`without a leader: {${alone.join(" ")}}`);
   for (const n of p.nodes) if (n.state !== "up") parts.push(`node ${n.id} ${n.state}`);
   const count = p.partitions.length;
-  return `${count === 0 ? "No leader" : count === 1 ? "One leader" : `${count} leaders`} · ${parts.join(" · ")}`;
+  return `${p.self ? `As node ${p.self} knows:` : `${count === 0 ? "No leader" : count === 1 ? "One leader" : `${count} leaders`} ·`} ${parts.join(" · ")}`;
 }
+
+// leads says how a leader leads: the claim of one that no node has proved is its own.
+export const leads = (n) => n.claims ? "says that it leads" : "leads";
