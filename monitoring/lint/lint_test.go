@@ -166,7 +166,7 @@ func TestAlertsFire(t *testing.T) {
 var variable = regexp.MustCompile(`\$__rate_interval|\$__interval`)
 
 // All expressions of the dashboard are such of Prometheus, each panel is in its place, and
-// no two panels overlap.
+// no two panels overlap. The global leader and the store are on it.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile("../dashboard.json")
 	require.NoError(t, err)
@@ -182,7 +182,9 @@ func TestDashboard(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(text, &d))
-	require.NotEmpty(t, d.Panels)
+	for _, shown := range []string{"failaware_leads_globally{", "failaware_store_accepting{", "failaware_store_behind{", "failaware_store_applied_total{"} {
+		require.Contains(t, string(text), shown)
+	}
 	p := parser.NewParser(parser.Options{})
 	taken := map[[2]int]string{}
 	for _, panel := range d.Panels {

@@ -2,7 +2,7 @@
 
 import { brief, h, s, set, shortView, tint } from "./format.js";
 import { arrow, outline, places, sizes } from "./layout.js";
-import { grade, grades, leads, up } from "./model.js";
+import { globally, grade, grades, leads, up } from "./model.js";
 
 const radius = 27;
 const room = 2 * radius + 22; // between the middles of neighbours
@@ -25,7 +25,7 @@ export class Graph {
         s("path", { d: "M0 .8L7.2 4L0 7.2Z" })));
     }
     this.svg.append(defs, this.fieldLayer = s("g", { "aria-hidden": "true" }), this.linkLayer = s("g", { "aria-hidden": "true" }),
-      this.titleLayer = s("g", { "aria-hidden": "true" }), this.nodeLayer = s("g"));
+      this.titleLayer = s("g", { "aria-hidden": "true" }, this.global = s("text", { class: "global", x: 10, y: 20 })), this.nodeLayer = s("g"));
     box.replaceChildren(this.svg);
   }
 
@@ -78,14 +78,15 @@ export class Graph {
     const name = n.name && n.name !== `node-${n.id}` ? n.name : "", short = name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
     set(e.g, "class", `node ${tint(n.partition ? n.partition.leader : 0)} ${up(n) ? "" : "down"} ${n.state} ${n.known ? "" : "told"}`);
     set(e.ring, "class", `ring ${fresh && up(n) ? "fresh" : "stale"}`);
-    set(e.star, "visibility", n.leads && up(n) ? "visible" : "hidden");
+    set(e.star, "visibility", (n.leads || n.global) && up(n) ? "visible" : "hidden");
+    set(e.star, "class", `star ${n.local && !n.global ? "local" : ""}`);
     set(e.mark, "", { crashed: "✕", failed: "✕", silent: "?", deaf: "?", unknown: "?", paused: "❚❚" }[n.state] || "");
     set(e.label, "visibility", e.mark.textContent ? "hidden" : "visible");
     const stale = !fresh && up(n) && n.known ? `stale ${n.staleFor ? brief(n.staleFor) : ""}` : "";
     set(e.first, "", [short || (e.mark.textContent ? `node ${n.id}` : ""), n.state === "up" ? "" : n.state].filter(Boolean).join(" ") || clock(n));
     set(e.second, "", e.first.textContent === clock(n) ? stale : [clock(n), stale].filter(Boolean).join(" · "));
     set(e.second, "class", `sub second ${stale ? "alert" : ""}`);
-    set(e.button, "aria-label", `Node ${n.id}${name ? ` ${name}` : ""}: ${n.state}, ${n.leads ? leads(n) : n.leader ? `follows node ${n.leader}` : n.known || up(n) ? "follows nobody" : "whom it follows is not known"}, `
+    set(e.button, "aria-label", `Node ${n.id}${name ? ` ${name}` : ""}: ${n.state}, ${n.leads || n.global ? leads(n) : n.leader ? `follows node ${n.leader}` : n.known || up(n) ? "follows nobody" : "whom it follows is not known"}, `
       + (n.known ? `view ${fresh ? "fresh" : "stale"}, clock ${clock(n) || "not synchronized"}` : `as node ${p.self} knows it`));
   }
 
@@ -111,6 +112,7 @@ export class Graph {
   }
 
   dressFields(p) {
+    set(this.global, "", p.global ? globally(p) : "");
     while (this.fields.length < p.partitions.length) {
       const f = { area: s("path", { class: "area" }), lines: [s("tspan"), s("tspan")] };
       f.g = s("g", {}, f.area);
@@ -227,6 +229,6 @@ export function legend(list, p) {
   list.replaceChildren(
     ...[1, 2, 3, 4, "x"].map((g) => item(line(g), (g === 1 ? "proven delay " : "") + grades[g] + (g === 3 ? delta : ""))),
     item(dot("fresh"), "view fresh"), item(dot("stale"), "view stale"),
-    item(s("svg", { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true", class: "n0" }, s("path", { class: "star", d: star(7) })), "leads"));
+    ...(p.global ? ["", "local"] : [""]).map((kind) => item(s("svg", { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true", class: "n0" },
+      s("path", { class: `star ${kind}`, d: star(7) })), kind ? "leads locally" : p.global ? "leads globally" : "leads")));
 }
-

@@ -5,6 +5,7 @@
 //                staleFor, leaseLeft, leaseMax, deviation, utc, clockStatus, offset, status}
 //   links       {from, to, bound, fast, heard, cut, added}: what "to" proved about packets of "from"
 //   partitions  {leader, nodes}: a leader and the nodes that are bound to it
+//   global      {leader, leads, epoch}: the global leader, for one node with a quorum system
 //
 // A node is known if it answered itself. One node knows what the others said to it, and
 // only the links that end at itself.
@@ -48,6 +49,10 @@ function ofNode(status) {
       leader: m.locked_to, leads: m.leads || m.says_leads, claims: !m.leads, upToDate: m.alive, members: [], trouble: m.mismatch || m.refused || m.problem,
       inView: m.in_view });
     p.links.push(link(m.node, status.node, m, null, own.state));
+  }
+  if (status.global?.quorum) {
+    p.global = status.global;
+    for (const n of p.nodes) Object.assign(n, { local: true, global: n.id === p.global.leader });
   }
   p.strangers = status.members.filter((m) => !m.node).map((m) => ({ address: m.listed || m.address, why: m.mismatch || m.refused || m.problem || "nothing was heard" }));
   return p;
@@ -101,8 +106,9 @@ export function summary(p) {
     const fresh = q.nodes.filter((id) => { const n = p.byID.get(id); return n.known ? n.fresh && n.view === lead.view : n.inView; });
     const own = p.byID.get(p.self);
     const view = !lead.known ? (own.partition === q ? `, view ${own.fresh ? "fresh" : "stale"} at node ${p.self}` : "") : fresh.length === q.nodes.length ? ", view fresh" : fresh.length ? `, view fresh at ${fresh.length} of ${q.nodes.length}` : ", no fresh view";
-    return `node ${q.leader} ${leads(lead)} {${q.nodes.join(" ")}}${view}`;
+    return `node ${q.leader} ${lead.claims ? claim : "leads"} {${q.nodes.join(" ")}}${p.global ? " locally" : ""}${view}`;
   });
+  if (p.global) parts.unshift(globally(p));
   const alone = p.nodes.filter((n) => n.state === "up" && n.known && !n.partition).map((n) => n.id);
   if (alone.length) parts.push(`without a leader: {${alone.join(" ")}}`);
   for (const n of p.nodes) if (n.state !== "up") parts.push(`node ${n.id} ${n.state}`);
@@ -110,5 +116,12 @@ export function summary(p) {
   return `${p.self ? `As node ${p.self} knows:` : `${count === 0 ? "No leader" : count === 1 ? "One leader" : `${count} leaders`} ·`} ${parts.join(" · ")}`;
 }
 
+// globally says who leads globally. Another node's lead is hearsay.
+export function globally({ global: g }) {
+  return !g.leader ? "no global leader is known" : `node ${g.leader} leads globally${g.leads ? "" : ", as heard"}`;
+}
+
 // leads says how a leader leads: the claim of one that no node has proved is its own.
-export const leads = (n) => n.claims ? "says that it leads" : "leads";
+export const leads = (n) => n.global ? `leads globally${n.self ? "" : ", as heard"}` : n.claims ? claim : n.local ? "leads locally" : "leads";
+
+const claim = "says that it leads";

@@ -2,7 +2,7 @@
 // says, for readers who do not see it.
 
 import { brief, h, ids, set, shortView, tint } from "./format.js";
-import { away, grade, leads, up } from "./model.js";
+import { away, globally, grade, leads, up } from "./model.js";
 
 const yes = (text) => h("span", { class: "good" }, `✓ ${text}`);
 const no = (text) => h("span", { class: "bad" }, `✕ ${text}`);
@@ -27,8 +27,8 @@ export function nodes(table, p) {
       h("th", { scope: "row" }, h("span", { class: `swatch ${tint(n.id)}` }), ` ${n.id} `, n.name !== `node-${n.id}` ? n.name : "", n.self ? h("small", {}, " this node") : "",
         h("small", {}, Object.entries(n.tags || {}).map(([key, value]) => ` ${key}=${value}`).join(""))),
       h("td", {}, state(n)),
-      h("td", {}, n.leads && up(n) ? h("strong", { class: tint(n.id) }, `★ ${leads(n)}`) : n.leader && up(n) ? `node ${n.leader}` : n.known || up(n) ? "nobody" : "not known",
-        n.known && n.status ? why(n.id, "leader") : null),
+      h("td", {}, (n.leads || n.global) && up(n) ? h("strong", { class: tint(n.id) }, `${n.local && !n.global ? "☆" : "★"} ${leads(n)}`) : n.leader && up(n) ? `node ${n.leader}` : n.known || up(n) ? "nobody" : "not known",
+        n.known && n.status ? why(n.id, "leader") : null, n.self && p.global ? h("small", {}, ` epoch ${p.global.epoch}: ${globally(p)}`) : null),
     ];
     if (n.known && n.status && up(n)) {
       const late = n.status.lateness;
