@@ -78,12 +78,51 @@ func TestAPageWithoutAnswersSaysSo(t *testing.T) {
 	})
 	b.until("#connection", earlyWait.MatchString)
 	require.Equal(t, 1, b.count("body.lost"))
+	require.NotRegexp(t, `fresh|leads|\d ms`, b.text("#nodes"), "the lease is over")
+	require.Equal(t, "1  this node! unknownnot knownnot knownwhy?", strings.TrimSpace(b.text("#nodes tbody")))
+	require.Zero(t, b.count("#graph .field, #graph .star[visibility=visible], #lineage .now"))
+	b.shoot("lost", true)
 	b.requireAccessible()
 	g.Unlock()
 	b.until("#summary", leads)
 	b.until("#connection", func(s string) bool { return s == "● live" })
 	require.Zero(t, b.count("body.lost"))
 }
+
+// An answer gets old also while no question is open, as in a tab that the browser slows down.
+func TestAnAnswerGetsOld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	b := open(t, 1280, 860)
+	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), "")
+	b.do(chromedp.Navigate(url))
+	require.Equal(t, "true 1, false, true", eval[string](b, oldAnswer, chromedp.EvalAwaitPromise))
+	require.Equal(t, []string{"1 up 60 1 true", "2 up", "1 unknown 100 0 false", "2 unknown"}, eval[[]string](b, aged, chromedp.EvalAwaitPromise))
+}
+
+// oldAnswer is an expression with whether the one answer of a source counts at once, how many
+// there were, and whether it is late then, and after two seconds.
+const oldAnswer = `import("/dashboard/source.js").then(async ({ Source }) => {
+	const said = [], s = new Source("node", { world: () => {}, connected: (yes) => said.push(yes) });
+	s.every = 1e6;
+	s.json = async () => ({});
+	s.began = performance.now();
+	s.poll();
+	await new Promise((done) => setTimeout(done, 100));
+	const soon = s.late();
+	await new Promise((done) => setTimeout(done, 2000));
+	return said + " " + said.length + ", " + soon + ", " + s.late();
+})`
+
+// aged is an expression with the nodes of a picture whose leases have 100 ns, after 40 ns and
+// after 200.
+const aged = `import("/dashboard/model.js").then((m) => [40, 200].flatMap((time) => {
+	const p = m.age(m.pictureOf({node: 1, ready: true, timing: {}, leader: {leads: true, up_to_date: true, leader: 1, at_most_ns: 100},
+		view: {members: [], at_most_ns: 100, up_to_date: true}, clock: {}, members: [{node: 2, alive: true}]}, false), time);
+	const [one, two] = p.nodes;
+	return [["1", one.state, one.leaseLeft, p.partitions.length, one.fresh].join(" "), "2 " + two.state];
+}))`
 
 // A token that the node does not take is not the same as none.
 func TestAWrongTokenIsNamed(t *testing.T) {

@@ -6,7 +6,7 @@ import { brief, set } from "./format.js";
 import { Graph, legend } from "./graph.js";
 import { Lanes } from "./lanes.js";
 import { Lineage } from "./lineage.js";
-import { pictureOf, summary, up } from "./model.js";
+import { age, pictureOf, summary, up } from "./model.js";
 import { Source } from "./source.js";
 import * as tables from "./tables.js";
 import { Timeline } from "./timeline.js";
@@ -16,7 +16,7 @@ const $ = (id) => document.getElementById(id);
 const demo = document.documentElement.dataset.source === "demo";
 
 const source = new Source(demo ? "demo" : "node", { world, event, connected, denied, restarted });
-let controls, picture, lastWorld = 0, counted;
+let controls, picture, last, lastWorld = 0, gap, counted; // the last answer, when it was asked for, and when nothing was known from
 const graph = new Graph($("graph"), (list) => controls?.select(list));
 if (demo) controls = new Controls($("controls"), source, graph);
 const why = new Why($("why"), source);
@@ -33,30 +33,38 @@ let past; // readings of the clock from before the page was opened, once they ar
 
 // world takes an answer about the present.
 function world(answer) {
-  picture = pictureOf(answer, demo);
-  const now = Date.now();
+  picture = pictureOf(last = answer, demo);
+  const now = Date.now() - source.age();
   set($("scope"), "", demo ? `demo · ${answer.nodes.length} nodes` : `${answer.group} · node ${answer.node}`);
   document.title = demo ? "failaware demo" : `failaware · ${answer.name}`;
   set($("summary"), "", summary(picture));
   set($("known"), "", demo ? "" : `As node ${answer.node} knows it. It measures only the packets that it receives, so the links between other nodes are not known here.`);
   if (demo) promise(answer);
-  graph.show(picture);
-  tables.nodes($("nodes"), picture);
-  tables.links($("links"), picture);
+  show(picture);
   for (const n of picture.nodes) if (n.known) lanes.sample(n, now);
-  lanes.draw(picture.nodes.filter((n) => n.known), now);
-  lineage.draw(picture);
+  lanes.draw(picture.nodes.filter((n) => n.known), Date.now());
   measure(now / 1000);
   if (!legend.done && picture.timing) { legend($("legend"), picture); legend.done = true; }
   lastWorld = now;
 }
 
-// lost says that nothing of the last answer need hold any more.
+function show(p) {
+  graph.show(p);
+  tables.nodes($("nodes"), p);
+  tables.links($("links"), p);
+  lineage.draw(p);
+}
+
+// lost says that nothing of the last answer need hold any more, and shows nothing that is over.
 function lost() {
-  if (!lastWorld || document.body.classList.contains("lost")) return;
+  if (!lastWorld) return;
   set($("summary"), "", `Not known: nothing answers. What was true before: ${summary(picture)}`);
-  lanes.lose(lastWorld);
-  for (const c of charts) c.add(lastWorld / 1000, {}); // no line leads over the gap
+  show(age(pictureOf(last, demo), source.age() * 1e6));
+  for (const id of ["clock-text", "traffic-text"]) reading($(id), []);
+  if (gap === lastWorld) return;
+  gap = lastWorld;
+  lanes.lose(gap);
+  for (const c of charts) c.add(gap / 1000, {}); // no line leads over the gap
 }
 
 // promise shows the result of the checks of the demonstration.
@@ -136,7 +144,11 @@ function connected(yes, err) {
 }
 
 // The time without an answer grows also while no answer fails.
-setInterval(() => { if (source.late() || !source.stopped && document.body.classList.contains("lost")) connected(false); }, 250);
+function check() {
+  if (!document.hidden && (source.late() || !source.stopped && document.body.classList.contains("lost"))) connected(false);
+}
+setInterval(check, 250);
+document.addEventListener("visibilitychange", check);
 
 function denied(token) {
   $("page").hidden = true;

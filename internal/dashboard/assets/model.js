@@ -2,7 +2,7 @@
 // demonstration.
 //
 //   nodes       {id, name, state, self, known, leads, claims, leader, upToDate, view, members, fresh,
-//                staleFor, leaseLeft, leaseMax, deviation, utc, clockStatus, offset, status}
+//                viewLeft, staleFor, leaseLeft, leaseMax, deviation, utc, clockStatus, offset, status}
 //   links       {from, to, bound, fast, heard, cut, added}: what "to" proved about packets of "from"
 //   partitions  {leader, nodes}: a leader and the nodes that are bound to it
 //   global      {leader, leads, epoch}: the global leader, for one node with a quorum system
@@ -14,9 +14,28 @@ export function pictureOf(world, demo) {
   const p = demo ? ofDemo(world) : ofNode(world);
   p.nodes.sort((a, b) => a.id - b.id);
   p.byID = new Map(p.nodes.map((n) => [n.id, n]));
+  return divide(p);
+}
+
+function divide(p) {
   p.partitions = partitions(p);
   for (const n of p.nodes) n.partition = p.partitions.find((q) => q.nodes.includes(n.id));
   return p;
+}
+
+// age takes from a picture what is over after a time without an answer, in nanoseconds: a
+// node whose leases have ended, and all that it knew, are unknown.
+export function age(p, time) {
+  const over = (n) => n && !(Math.min(n.leaseLeft, n.viewLeft) > time);
+  const own = over(p.byID.get(p.self));
+  const gone = new Set(p.nodes.filter((n) => n.known ? over(n) : own));
+  for (const n of p.nodes) {
+    if (gone.has(n)) Object.assign(n, { state: "unknown", known: false, leads: false, fresh: false, inView: false, upToDate: false, deviation: null });
+    else n.leaseLeft -= time;
+  }
+  for (const l of p.links) l.known &&= !gone.has(p.byID.get(l.to));
+  if (own) p.global = null;
+  return divide(p);
 }
 
 function ofDemo(world) {
@@ -62,7 +81,7 @@ function ofStatus(s) {
   return { id: s.node, name: s.name, tags: s.tags, state: s.stopped ? "failed" : s.age_ns < 0 ? "stalled" : s.ready ? "up" : "starting", status: s,
     leads: s.leader.leads, leader: s.leader.up_to_date ? s.leader.leader : 0, upToDate: s.leader.up_to_date,
     leaseLeft: s.leader.at_most_ns, leaseMax: s.timing.lock_time_ns, support: s.leader.support,
-    view: s.view.id || "", members: s.view.members.map((m) => m.node), fresh: s.view.up_to_date,
+    view: s.view.id || "", members: s.view.members.map((m) => m.node), fresh: s.view.up_to_date, viewLeft: s.view.at_most_ns,
     deviation: s.clock.deviation_ns, utc: s.clock.utc_bound_ns, clockStatus: s.clock.status, timeline: s.clock.timeline || "" };
 }
 

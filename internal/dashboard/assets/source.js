@@ -3,7 +3,7 @@
 // model.js.
 
 const kept = "failaware-token";
-const patience = 1500; // milliseconds; a question that is open for longer counts as not answered
+const patience = 1500; // milliseconds; what was asked for longer ago counts as not answered
 
 // Source asks one server. It calls on.world, on.event, on.connected and on.denied.
 export class Source {
@@ -29,6 +29,7 @@ export class Source {
 
   start() {
     this.stopped = false;
+    this.began = performance.now();
     this.poll();
     this.follow();
   }
@@ -55,20 +56,23 @@ export class Source {
     this.on.denied(sessionStorage.getItem(kept));
   }
 
-  // late reports whether a question is open for so long that what is shown may have changed:
-  // a process that was stopped keeps its connections, and answers nothing.
-  late() { return !this.stopped && this.asked !== undefined && performance.now() - this.asked > patience; }
+  // age returns how long ago the last answer was asked for, in milliseconds.
+  age() { return performance.now() - this.asked; }
+
+  // late reports whether the last answer was asked for so long ago that what is shown may have
+  // changed: the server is silent, or the browser has not asked or not looked at the answer.
+  late() { return !this.stopped && performance.now() - Math.max(this.began, this.asked ?? 0) > patience; }
 
   // poll asks for the present state until the token turns out to be wrong. It rests
   // while nobody looks.
   async poll() {
     while (!this.stopped) {
       try {
-        this.asked ??= performance.now();
+        const asked = performance.now();
         const answer = await this.json(this.demo ? "/demo/world" : "/v1/status", { signal: AbortSignal.timeout(5000) });
-        this.asked = undefined;
-        this.on.connected(true);
+        this.asked = asked;
         this.on.world(answer);
+        this.on.connected(!this.late());
       } catch (e) {
         if (this.stopped) return;
         this.on.connected(false, e);

@@ -37,7 +37,7 @@ export function nodes(table, p) {
         h("td", { class: "num" }, n.deviation === null ? "unknown" : brief(n.deviation), why(n.id, "clock")),
         h("td", { class: "num" }, n.state === "stalled" ? "unknown" : `${brief(late.average_ns)} on average, ${late.late} above σ`));
     } else if (up(n) || away(n)) {
-      cells.push(h("td", { class: "num" }, ""), h("td", { colspan: 3 }, n.inView ? yes("in the view") : n.trouble ? no(n.trouble) : hmm("not in the view"), p.self ? why(p.self, String(n.id)) : null));
+      cells.push(h("td", { class: "num" }, ""), h("td", { colspan: 3 }, n.state === "unknown" ? "not known" : n.inView ? yes("in the view") : n.trouble ? no(n.trouble) : hmm("not in the view"), p.self ? why(p.self, String(n.id)) : null));
     } else {
       cells.push(h("td", { colspan: 4 }, ""));
     }
@@ -49,14 +49,14 @@ export function nodes(table, p) {
 
 function state(n) {
   const text = n.stateFor && n.state !== "up" ? `${n.state} for ${brief(n.stateFor)}` : n.state;
-  return n.state === "up" ? yes("up") : up(n) ? hmm(text) : no(text);
+  return n.state === "up" ? yes("up") : up(n) || n.state === "unknown" ? hmm(text) : no(text);
 }
 
 // links fills the table of delay bounds: a row for each node that measures.
 export function links(table, p) {
   const threshold = p.timing?.fast_threshold_ns ?? Infinity;
   const at = new Map(p.links.map((l) => [`${l.from}>${l.to}`, l]));
-  const rows = p.nodes.filter((n) => n.known).map((to) => h("tr", {}, h("th", { scope: "row" }, `at ${to.id}`),
+  const rows = p.nodes.filter((n) => n.known || n.status).map((to) => h("tr", {}, h("th", { scope: "row" }, `at ${to.id}`),
     p.nodes.map((from) => {
       const l = at.get(`${from.id}>${to.id}`);
       if (!l) return h("td", { class: "num self" }, "·");
