@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -52,4 +53,27 @@ func TestANodeShowsWhatItKnows(t *testing.T) {
 	b.do(chromedp.Navigate(url + "#token=" + token))
 	b.until("#connection", func(s string) bool { return s == "● live" })
 	require.NotContains(t, eval[string](b, "location.href"), token)
+}
+
+// The lines of packets that are sent and received differ without colours, which are those of
+// nodes elsewhere, and the legend has the same lines.
+func TestDirectionsOfPacketsDiffer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	b := open(t, 1280, 860)
+	token := api.NewToken()
+	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), token)
+	b.do(chromedp.Navigate(url + "#token=" + token))
+	b.until("#traffic-text", func(s string) bool { return strings.Contains(s, "packets/s received") })
+	const lines = `import("/dashboard/charts.js").then((c) => c.rates(["received", "sent"]).series.map((l) => l.dash.join(" ") + " " + l.stroke))`
+	color := func(name string) string {
+		return eval[string](b, fmt.Sprintf("getComputedStyle(document.documentElement).getPropertyValue(%q).trim()", name))
+	}
+	require.Equal(t, []string{" " + color("--faint"), "6 4 " + color("--ink")}, eval[[]string](b, lines, chromedp.EvalAwaitPromise))
+	require.Equal(t, []string{" received", "6 4 sent"}, eval[[]string](b,
+		`[...document.querySelectorAll("#traffic-note span")].map((e) => e.querySelector("path").getAttribute("stroke-dasharray") + " " + e.textContent.trim())`))
+	b.shoot("directions", true)
+	b.requireAccessible()
+	b.requireNoErrors()
 }

@@ -1,6 +1,6 @@
 // The charts over time, drawn by uPlot.
 
-import { color, h } from "./format.js";
+import { color, h, s } from "./format.js";
 
 const spans = [20, 120]; // seconds: at first, and at most
 const most = 900; // points
@@ -104,14 +104,22 @@ export function changes(bound) {
   });
 }
 
+// dashes are those of the lines of directions. One is drawn on the other, and both are seen
+// where they are equal, also without colours.
+const dashes = { received: [], sent: [6, 4] };
+const shade = (name) => dashes[name].length ? "--ink" : "--faint";
+
 // rates has a line for each node, or for each direction.
 export function rates(names) {
-  const own = { sent: "--n2", received: "--n1" };
   return {
-    series: names.map((name) => ({ stroke: color(own[name] || `--n${(name - 1) % 9 + 1}`), width: 1.6, points: { show: false } })),
+    series: names.map((name) => ({ stroke: color(dashes[name] ? shade(name) : `--n${(name - 1) % 9 + 1}`), width: 1.6, dash: dashes[name], points: { show: false } })),
     bands: [], y: { scale: { range: (_, low, high) => [0, Math.max(high ?? 0, 5) * 1.1] }, values: withUnit("/s", "k/s") },
   };
 }
+
+// directions fills the legend of the lines of directions.
+export const directions = (p) => p.replaceChildren(...Object.entries(dashes).map(([name, dash]) => h("span", { class: name },
+  s("svg", { width: 30, height: 8, "aria-hidden": "true" }, s("path", { d: "M0 4H30", "stroke-dasharray": dash.join(" ") })), ` ${name} `)));
 
 // reading replaces the text below a chart: a list of [node, text].
 export function reading(p, list) {

@@ -1,6 +1,6 @@
 // The page: it takes the answers of the source, and hands the picture to its parts.
 
-import { changes, Chart, clocks, rates, reading } from "./charts.js";
+import { changes, Chart, clocks, directions, rates, reading } from "./charts.js";
 import { Controls } from "./controls.js";
 import { brief, set } from "./format.js";
 import { Graph, legend } from "./graph.js";
@@ -190,7 +190,10 @@ $("theme").addEventListener("click", () => {
 system.addEventListener("change", paint);
 paint();
 
-if (!demo) set($("traffic-title"), "", "Packets");
+if (!demo) {
+  set($("traffic-title"), "", "Packets");
+  directions($("traffic-note"));
+}
 start();
 
 // start asks for the past first, if there is one.
