@@ -41,3 +41,46 @@ const crowd = `Promise.all([import("/dashboard/model.js"), import("/dashboard/gr
 	box.remove();
 	return discs.length + " nodes, " + covered + " covered, " + table.rows[most].cells[2].textContent;
 })`
+
+// Silent nodes stand in a row with the node that answers. Links lead around the nodes between
+// their ends, and the labels of links cover nothing.
+func TestLinksLeadAroundNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	b := open(t, 1440, 900)
+	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), "")
+	b.do(chromedp.Navigate(url))
+	for _, silent := range []string{"3", "2", "2, 3", "2, 3, 4", "4", "3, 4"} {
+		require.Equal(t, "", eval[string](b, fmt.Sprintf(row, silent), chromedp.EvalAwaitPromise), "silent: %s", silent)
+		b.shoot("silent "+silent, false)
+	}
+}
+
+// row is an expression with what is wrong in the picture of a group, some of whose nodes are
+// silent: a link that leads over a node, or a label that covers something.
+const row = `Promise.all([import("/dashboard/model.js"), import("/dashboard/graph.js")]).then(async ([m, g]) => {
+	const silent = [%s], members = Array.from({ length: Math.max(2, ...silent.map((id) => id - 1)) }, (_, i) => i + 2).map((node) =>
+		({ node, name: "node-" + node, alive: !silent.includes(node), fast: true, delay_ns: 41300, locked_to: 1, in_view: true }));
+	const p = m.pictureOf({ node: 1, name: "node-1", ready: true, timing: {}, leader: { leads: true, up_to_date: true, leader: 1 }, view: { members: [], up_to_date: true },
+		clock: { deviation_ns: 0 }, members }, false);
+	document.querySelector("#login").hidden = true;
+	document.querySelector("#page").hidden = false;
+	const graph = new g.Graph(document.querySelector("#graph"));
+	graph.show(p);
+	await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+	for (const l of graph.links.values()) {
+		for (const n of graph.nodes.values()) {
+			if (n.id === l.from || n.id === l.to) continue;
+			for (let i = 0, all = l.path.getTotalLength(); i <= all; i += 2) {
+				const at = l.path.getPointAtLength(i);
+				if (Math.hypot(at.x - n.x, at.y - n.y) < 40) return l.from + " to " + l.to + " leads over " + n.id;
+			}
+		}
+	}
+	const things = [...graph.svg.querySelectorAll(".bound.on, .title, .sub, .disc")].filter((e) => e.matches(".disc") || e.textContent).map((e) => [e, e.getBoundingClientRect()]);
+	for (const [e, a] of things) for (const [o, b] of things) {
+		if (e.matches(".bound") && e !== o && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) return e.textContent + " covers " + (o.textContent || "a node");
+	}
+	return "";
+})`

@@ -1,7 +1,7 @@
 // The picture of the group: partitions as fields, links, nodes.
 
 import { brief, h, s, set, shortView, tint } from "./format.js";
-import { arrow, outline, places, sizes } from "./layout.js";
+import { arrow, bend, detour, outline, places, sizes } from "./layout.js";
 import { globally, grade, grades, leads, up } from "./model.js";
 
 const radius = 27;
@@ -184,7 +184,8 @@ export class Graph {
     for (const l of this.links.values()) {
       const a = this.nodes.get(l.from), b = this.nodes.get(l.to);
       if (!a || !b) continue;
-      const line = arrow(a, b, (radius + 8) * this.scale);
+      const ways = [bend, ...this.crowded ? [] : [...this.nodes.values()].map((n) => n === a || n === b ? 0 : detour(a, b, n, this.picture.self))];
+      const line = arrow(a, b, (radius + 8) * this.scale, ways.reduce((far, way) => Math.abs(way) > Math.abs(far) ? way : far));
       set(l.path, "d", line.short ? "" : line.d);
       set(l.text, "x", line.x.toFixed(1));
       set(l.text, "y", (line.y + 4).toFixed(1));

@@ -6,6 +6,8 @@ export const sizes = { wide: { width: 720, height: 430, across: 235, up: 140 }, 
 const around = 62; // room of a circle beyond the middle of its nodes
 const apart = 108; // the least distance of neighbours
 const gap = 26; // between circles
+const near = 48; // the least distance of a link from the middle of another node
+export const bend = 11; // of a link that no node is in the way of
 
 // places returns the place of each node as a map of {x, y}, for lists of nodes.
 export function places(groups, { width, height, across, up }) {
@@ -77,11 +79,22 @@ export function outline(points) {
 
 const at = (p) => `${p.x.toFixed(1)} ${p.y.toFixed(1)}`;
 
+// detour returns how far a link must bend so that it leads around a node near its way, to
+// the side where the node is not; 0 if the node is not in its way. Where links have labels,
+// it also leads around what is written at the node.
+export function detour(a, b, node, labels) {
+  const dx = b.x - a.x, dy = b.y - a.y, d = Math.hypot(dx, dy) || 1, x = node.x - a.x, y = node.y - a.y;
+  const t = (x * dx + y * dy) / d / d, right = (y * dx - x * dy) / d;
+  if (t < 0.1 || t > 0.9 || Math.abs(right) > near) return 0;
+  const clear = labels ? 80 : near;
+  return (right < 20 ? right + clear : right - clear - bend) / 2 / t / (1 - t);
+}
+
 // arrow returns the path of a link from one place to another, bent to the right, so that
 // the two directions lie beside each other, and its middle.
-export function arrow(a, b, clear) {
+export function arrow(a, b, clear, bend) {
   const dx = b.x - a.x, dy = b.y - a.y, d = Math.hypot(dx, dy) || 1;
-  const ux = dx / d, uy = dy / d, bend = 11;
+  const ux = dx / d, uy = dy / d;
   const nx = -uy, ny = ux;
   const from = { x: a.x + ux * clear + nx * 5, y: a.y + uy * clear + ny * 5 };
   const to = { x: b.x - ux * (clear + 4) + nx * 5, y: b.y - uy * (clear + 4) + ny * 5 };
