@@ -139,8 +139,8 @@ func TestAWrongTokenIsNamed(t *testing.T) {
 	require.Equal(t, "wrong token", b.text("#connection"))
 }
 
-// The picture of who follows whom has a gap where nothing was known, and takes no time
-// without a fresh view from it.
+// The picture of who follows whom has a gap where nothing was known. The time without a fresh
+// view that may be in it is called unknown, and is drawn as a hollow point.
 func TestLanesHaveAGapWhereNothingIsKnown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
@@ -149,20 +149,22 @@ func TestLanesHaveAGapWhereNothingIsKnown(t *testing.T) {
 	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), "")
 	b.do(chromedp.Navigate(url))
 	shown := eval[[]string](b, lanesWithAGap, chromedp.EvalAwaitPromise)
-	require.Equal(t, []string{"2 pieces", "0 ms", "5 ms"}, shown)
+	require.Equal(t, []string{"2 pieces", "1000 ms, unknown", "5 ms, known"}, shown)
+	const fills = `import("/dashboard/charts.js").then((c) => c.changes(() => 1)(["1", "1?"]).series.map((s) => s.points.fill === s.stroke))`
+	require.Equal(t, []bool{true, false}, eval[[]bool](b, fills, chromedp.EvalAwaitPromise))
 }
 
 // lanesWithAGap is an expression with the pieces in the lane of a node that was lost for a
-// second, and the times without a fresh view: after that, and after a time that is known.
+// second, and the times without a fresh view: that one, and one that is known.
 const lanesWithAGap = `import("/dashboard/lanes.js").then(({ Lanes }) => {
-	const took = [], lanes = new Lanes(document.createElement("div"), (e) => took.push(e.took));
+	const took = [], lanes = new Lanes(document.createElement("div"), (e) => took.push(e.took + " ms, " + (e.unknown ? "unknown" : "known")));
 	const up = { id: 1, state: "up", leader: 1, fresh: true }, now = Date.now();
 	lanes.sample(up, now - 3000);
 	lanes.lose(now - 2000);
 	lanes.sample(up, now - 1000);
 	lanes.draw([up], now);
-	const pieces = lanes.box.querySelectorAll("rect").length, lost = took.length;
+	const pieces = lanes.box.querySelectorAll("rect").length;
 	lanes.sample({ ...up, fresh: false }, now);
 	lanes.sample(up, now + 5);
-	return [pieces + " pieces", lost + " ms", took.join() + " ms"];
+	return [pieces + " pieces", ...took];
 })`

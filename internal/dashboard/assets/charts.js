@@ -94,12 +94,15 @@ export function clocks(names) {
   return { series, bands, y: { scale: { range: (_, low, high) => [Math.min(low ?? 0, -10) * 1.1, Math.max(high ?? 0, 10) * 1.1] }, values: withUnit(" µs", " ms") } };
 }
 
-// changes has a point for each time that a node was without a fresh view.
+// changes has a point for each time that a node was without a fresh view: a hollow one in
+// "1?" for one of node 1 of which something is unknown.
 export function changes(bound) {
   return (names) => ({
-    series: names.map((name) => name === "bound"
-      ? { stroke: color("--faint"), width: 1, dash: [5, 4], points: { show: false } }
-      : { stroke: color(`--n${(name - 1) % 9 + 1}`), width: 0, paths: () => null, points: { show: true, size: 8, fill: color(`--n${(name - 1) % 9 + 1}`) } }),
+    series: names.map((name) => {
+      const stroke = color(`--n${(parseInt(name) - 1) % 9 + 1}`);
+      return name === "bound" ? { stroke: color("--faint"), width: 1, dash: [5, 4], points: { show: false } }
+        : { stroke, width: 0, paths: () => null, points: { show: true, size: 8, width: 2, fill: name.endsWith("?") ? color("--card") : stroke } };
+    }),
     bands: [], y: { scale: { range: (_, low, high) => [0, Math.max(high ?? 0, bound() ?? 10) * 1.15] }, values: withUnit(" ms", " s") },
   });
 }

@@ -42,7 +42,7 @@ export class Lanes {
     if (last && last.leader === next.leader && last.fresh === next.fresh) return;
     if (last && !last.fresh && next.fresh) {
       const began = this.without(lane);
-      if (began !== undefined) this.onfresh({ node, at, leader: next.leader, took: at - began });
+      if (began) this.onfresh({ node, at, leader: next.leader, took: at - began.from, unknown: began.unknown });
     }
     lane.push(next);
     while (lane.length > 2 && lane[1].from < Date.now() - 2 * spans[1]) lane.shift();
@@ -53,12 +53,12 @@ export class Lanes {
     for (const lane of this.lanes.values()) lane.push({ from: Math.max(at, lane.at(-1).from), leader: 0, fresh: false, unknown: true });
   }
 
-  // without returns since when a lane has no fresh view, if it had one before, and if what
-  // came since then is known.
+  // without returns since when a lane has no fresh view, if it had one before, and whether
+  // something that came since then is unknown.
   without(lane) {
     let i = lane.length - 1;
     while (i > 0 && !lane[i - 1].fresh) i--;
-    return i > 0 && !lane.slice(i).some((piece) => piece.unknown) ? lane[i].from : undefined;
+    return i > 0 && { from: lane[i].from, unknown: lane.slice(i).some((piece) => piece.unknown) };
   }
 
   clear() { this.lanes.clear(); }

@@ -7,7 +7,7 @@ import { Graph, legend } from "./graph.js";
 import { Lanes } from "./lanes.js";
 import { Lineage } from "./lineage.js";
 import { age, pictureOf, summary, up } from "./model.js";
-import { Source } from "./source.js";
+import { patience, Source } from "./source.js";
 import * as tables from "./tables.js";
 import { Timeline } from "./timeline.js";
 import { Why } from "./why.js";
@@ -16,7 +16,8 @@ const $ = (id) => document.getElementById(id);
 const demo = document.documentElement.dataset.source === "demo";
 
 const source = new Source(demo ? "demo" : "node", { world, event, connected, denied, restarted });
-let controls, picture, last, lastWorld = 0, gap, counted; // the last answer, when it was asked for, and when nothing was known from
+let controls, picture, last, lastWorld = 0, counted; // the last answer, and when it was asked for
+let gap, seen = 0, measured; // whether the lanes end, since when somebody looks, and the time of the last points of the charts
 const graph = new Graph($("graph"), (list) => controls?.select(list));
 if (demo) controls = new Controls($("controls"), source, graph);
 const why = new Why($("why"), source);
@@ -34,18 +35,20 @@ let past; // readings of the clock from before the page was opened, once they ar
 // world takes an answer about the present.
 function world(answer) {
   picture = pictureOf(last = answer, demo);
-  const now = Date.now() - source.age();
+  const now = Date.now();
   set($("scope"), "", demo ? `demo · ${answer.nodes.length} nodes` : `${answer.group} · node ${answer.node}`);
   document.title = demo ? "failaware demo" : `failaware · ${answer.name}`;
   set($("summary"), "", summary(picture));
   set($("known"), "", demo ? "" : `As node ${answer.node} knows it. It measures only the packets that it receives, so the links between other nodes are not known here.`);
   if (demo) promise(answer);
   show(picture);
-  for (const n of picture.nodes) if (n.known) lanes.sample(n, now);
-  lanes.draw(picture.nodes.filter((n) => n.known), Date.now());
-  measure(now / 1000);
+  if (!source.late()) { // otherwise nobody knows when it was so
+    for (const n of picture.nodes) if (n.known) lanes.sample(n, now);
+    lanes.draw(picture.nodes.filter((n) => n.known), now);
+    measure(now / 1000);
+  }
   if (!legend.done && picture.timing) { legend($("legend"), picture); legend.done = true; }
-  lastWorld = now;
+  lastWorld = now - source.age();
 }
 
 function show(p) {
@@ -61,10 +64,9 @@ function lost() {
   set($("summary"), "", `Not known: nothing answers. What was true before: ${summary(picture)}`);
   show(age(pictureOf(last, demo), source.age() * 1e6));
   for (const id of ["clock-text", "traffic-text"]) reading($(id), []);
-  if (gap === lastWorld) return;
-  gap = lastWorld;
-  lanes.lose(gap);
-  for (const c of charts) c.add(gap / 1000, {}); // no line leads over the gap
+  if (gap || performance.now() - seen < patience) return; // the events may have told all while nobody looked
+  gap = true;
+  lanes.lose(lastWorld);
 }
 
 // promise shows the result of the checks of the demonstration.
@@ -78,6 +80,8 @@ function promise(answer) {
 // measure adds points to the charts.
 function measure(now) {
   if (!past) return;
+  if (now - measured > 2) for (const c of charts) c.add(measured + 0.001, {}); // no line leads over the gap
+  measured = now;
   past.forEach((q, i) => clockChart.add(now - (past.length - i), q.deviation_ns === null ? {} : band(picture.self, q.deviation_ns)));
   past = [];
   const clock = {}, known = picture.nodes.filter((n) => n.known && up(n));
@@ -91,8 +95,8 @@ function measure(now) {
     : `Band: group time is within it. ${picture.nodes.find((n) => n.self).utc !== null ? "UTC is known." : "UTC is not known."}`);
   reading($("clock-text"), known.map((n) => [n.id, n.deviation === null ? "not known" : `±${brief(n.deviation)}`]));
   electionChart.add(now, picture.bounds ? { bound: picture.bounds.view_ns / 1e6 } : {});
-  set($("elections-note"), "", picture.bounds ? `Each point: how long a node had no fresh view. Dashed: the guarantee, ${brief(picture.bounds.view_ns)}, where packets arrive in time.` : "");
-  reading($("elections-text"), latest.slice(-4).reverse().map((e) => [e.node, `${brief(e.took * 1e6)}${e.leader ? `, then led by node ${e.leader}` : ""}`]));
+  set($("elections-note"), "", picture.bounds ? `Each point: how long a node had no fresh view; hollow: at most so long, as nothing was known meanwhile. Dashed: the guarantee, ${brief(picture.bounds.view_ns)}, where packets arrive in time.` : "");
+  reading($("elections-text"), latest.slice(-4).reverse().map((e) => [e.node, `${e.unknown ? "not known, at most " : ""}${brief(e.took * 1e6)}${e.leader ? `, then led by node ${e.leader}` : ""}`]));
   traffic(now, known);
   for (const c of charts) c.draw(now);
 }
@@ -119,7 +123,7 @@ function traffic(now, known) {
 function renewed(e) {
   latest.push(e);
   if (latest.length > 50) latest.shift();
-  electionChart.add(e.at / 1000, { [e.node]: e.took, bound: picture?.bounds ? picture.bounds.view_ns / 1e6 : null });
+  electionChart.add(e.at / 1000, { [e.unknown ? `${e.node}?` : e.node]: e.took, bound: picture?.bounds ? picture.bounds.view_ns / 1e6 : null });
 }
 
 function event(e) {
@@ -136,7 +140,8 @@ function restarted() {
 }
 
 function connected(yes, err) {
-  if (!yes) lost();
+  if (yes) gap = false;
+  else lost();
   set($("connection"), "class", `chip ${yes ? "good" : "bad"}`);
   set($("connection"), "", yes ? "● live" : `○ no answer${lastWorld ? ` for ${Math.round((Date.now() - lastWorld) / 1000)} s` : ""}`);
   if (yes || err) $("connection").title = err ? String(err.message) : "";
@@ -148,7 +153,7 @@ function check() {
   if (!document.hidden && (source.late() || !source.stopped && document.body.classList.contains("lost"))) connected(false);
 }
 setInterval(check, 250);
-document.addEventListener("visibilitychange", check);
+document.addEventListener("visibilitychange", () => { seen = performance.now(); check(); });
 
 function denied(token) {
   $("page").hidden = true;

@@ -3,7 +3,7 @@
 // model.js.
 
 const kept = "failaware-token";
-const patience = 1500; // milliseconds; what was asked for longer ago counts as not answered
+export const patience = 1500; // milliseconds; what was asked for longer ago counts as not answered
 
 // Source asks one server. It calls on.world, on.event, on.connected and on.denied.
 export class Source {
@@ -67,8 +67,8 @@ export class Source {
   // while nobody looks.
   async poll() {
     while (!this.stopped) {
+      const asked = performance.now();
       try {
-        const asked = performance.now();
         const answer = await this.json(this.demo ? "/demo/world" : "/v1/status", { signal: AbortSignal.timeout(5000) });
         this.asked = asked;
         this.on.world(answer);
@@ -77,7 +77,7 @@ export class Source {
         if (this.stopped) return;
         this.on.connected(false, e);
       }
-      await new Promise((done) => { this.wake = done; if (!document.hidden) setTimeout(done, this.every); });
+      await new Promise((done) => { this.wake = done; if (!document.hidden) setTimeout(done, this.every + asked - performance.now()); });
     }
   }
 
