@@ -25,8 +25,10 @@ const (
 	Demo Source = "demo"
 )
 
-//go:embed assets
-var assets embed.FS
+// The scripts and styles in assets are embedded as they are in packed, which a test writes.
+//
+//go:embed assets/index.html assets/icon.svg assets/uplot packed
+var embedded embed.FS
 
 // policy lets the page load its own files and talk to its own server, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -55,11 +57,11 @@ const prefix = "/dashboard/"
 // Handler returns a handler of GET requests for / and for paths below /dashboard/.
 func Handler(s Source) http.Handler {
 	files := map[string]*file{}
-	err := fs.WalkDir(assets, "assets", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(embedded, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := assets.ReadFile(name)
+		data, err := embedded.ReadFile(name)
 		if err != nil {
 			return err
 		}
@@ -67,7 +69,8 @@ func Handler(s Source) http.Handler {
 			data = bytes.ReplaceAll(data, []byte(`data-source="node"`), []byte(`data-source="`+string(s)+`"`))
 		}
 		sum := sha256.Sum256(data)
-		name, packed := strings.CutSuffix(strings.TrimPrefix(name, "assets/"), ".gz")
+		_, name, _ = strings.Cut(name, "/")
+		name, packed := strings.CutSuffix(name, ".gz")
 		files[prefix+name] = &file{data, packed, types[path.Ext(name)], `"` + hex.EncodeToString(sum[:12]) + `"`}
 		return nil
 	})

@@ -1,11 +1,15 @@
 package dashboard
 
 import (
+	"bytes"
 	"compress/gzip"
+	"flag"
 	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -50,8 +54,8 @@ func TestThePageHasAllFilesThatItNames(t *testing.T) {
 		}
 	}
 	visit("/")
-	require.NoError(t, fs.WalkDir(assets, "assets", func(name string, d fs.DirEntry, err error) error {
-		if path := prefix + strings.TrimSuffix(strings.TrimPrefix(name, "assets/"), ".gz"); !d.IsDir() && !strings.HasSuffix(name, "LICENSE") && !strings.HasSuffix(name, "index.html") {
+	require.NoError(t, fs.WalkDir(os.DirFS("assets"), ".", func(name string, d fs.DirEntry, err error) error {
+		if path := prefix + strings.TrimSuffix(name, ".gz"); !d.IsDir() && !strings.HasSuffix(name, "LICENSE") && !strings.HasSuffix(name, "index.html") {
 			require.True(t, seen[path], "%s is used by nothing", path)
 		}
 		return err
@@ -62,11 +66,11 @@ func TestThePageHasAllFilesThatItNames(t *testing.T) {
 var outside = regexp.MustCompile(`(?:https?:)?//[a-z0-9-]+\.[a-z0-9.-]+`)
 
 func TestThePageNeedsNothingFromOutside(t *testing.T) {
-	require.NoError(t, fs.WalkDir(assets, "assets", func(name string, d fs.DirEntry, err error) error {
-		if d.IsDir() || strings.HasPrefix(name, "assets/uplot/") {
+	require.NoError(t, fs.WalkDir(os.DirFS("assets"), ".", func(name string, d fs.DirEntry, err error) error {
+		if d.IsDir() || strings.HasPrefix(name, "uplot/") {
 			return err
 		}
-		text, err := assets.ReadFile(name)
+		text, err := os.ReadFile(filepath.Join("assets", name))
 		require.NoError(t, err)
 		for _, m := range outside.FindAllString(string(text), -1) {
 			require.Equal(t, "http://www.w3.org", m, name)
@@ -92,7 +96,61 @@ func TestOnlyFilesAreServed(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, get(t, Node, http.MethodPost, "/").StatusCode)
 }
 
-// The library of charts is stored compressed. A client gets it so if it can read that.
+var update = flag.Bool("update", false, "pack the scripts and styles")
+
+// What is embedded is what is in assets. The bytes of a packed file may depend on who packed it.
+func TestPackedFilesAreThoseOfAssets(t *testing.T) {
+	var want []string
+	for _, pattern := range []string{"assets/*.js", "assets/*.css"} {
+		names, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			name = filepath.Base(name)
+			want = append(want, name+".gz")
+			if *update {
+				pack(t, filepath.Join("packed", name+".gz"), text)
+				continue
+			}
+			served := body(t, get(t, Node, http.MethodGet, prefix+name))
+			require.Equal(t, string(text), served, "%s has changed since it was packed: go test ./internal/dashboard -run Packed -update", name)
+		}
+	}
+	packed, err := filepath.Glob("packed/*")
+	require.NoError(t, err)
+	for i, name := range packed {
+		packed[i] = filepath.Base(name)
+	}
+	require.ElementsMatch(t, want, packed)
+}
+
+// pack writes a compressed file, unless there is one with the text.
+func pack(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(unpack(t, bytes.NewReader(old)), text) {
+		return
+	}
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	require.NoError(t, err)
+	_, err = w.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
+}
+
+func unpack(t *testing.T, packed io.Reader) []byte {
+	t.Helper()
+	r, err := gzip.NewReader(packed)
+	require.NoError(t, err)
+	text, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return text
+}
+
+// Scripts and styles are stored compressed. A client gets them so if it can read that.
 func TestCompressedFiles(t *testing.T) {
 	const path = prefix + "uplot/uPlot.iife.min.js"
 	plain := get(t, Node, http.MethodGet, path)
@@ -107,13 +165,12 @@ func TestCompressedFiles(t *testing.T) {
 	Handler(Node).ServeHTTP(w, q)
 	require.Equal(t, "gzip", w.Header().Get("Content-Encoding"))
 	require.Equal(t, "Accept-Encoding", w.Header().Get("Vary"))
-	r, err := gzip.NewReader(w.Body)
-	require.NoError(t, err)
-	unpacked, err := io.ReadAll(r)
-	require.NoError(t, err)
-	require.Equal(t, text, string(unpacked))
+	require.Equal(t, text, string(unpack(t, w.Body)))
 
-	require.Empty(t, get(t, Node, http.MethodGet, prefix+"main.js").Header.Get("Content-Encoding"))
+	q.URL.Path = prefix + "icon.svg"
+	w = httptest.NewRecorder()
+	Handler(Node).ServeHTTP(w, q)
+	require.Empty(t, w.Header().Get("Content-Encoding"))
 }
 
 func TestABrowserKeepsWhatHasNotChanged(t *testing.T) {

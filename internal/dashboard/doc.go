@@ -6,7 +6,8 @@
 // not from the same server. It reads the local API of a node ([source.js] lists the
 // paths), or that of the demonstration, which knows all nodes and injects faults.
 //
-// The charts are drawn by uPlot, whose licence is beside it.
+// The charts are drawn by uPlot, whose licence is beside it. Scripts and styles are embedded
+// compressed: after a change in assets, `go test ./internal/dashboard -run Packed -update`.
 //
 // [source.js]: assets/source.js
 package dashboard
