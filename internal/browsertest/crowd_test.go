@@ -51,6 +51,7 @@ func TestLinksLeadAroundNodes(t *testing.T) {
 	b := open(t, 1440, 900)
 	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), "")
 	b.do(chromedp.Navigate(url))
+	b.until("#connection", func(s string) bool { return s == "no token" })
 	for _, silent := range []string{"3", "2", "2, 3", "2, 3, 4", "4", "3, 4"} {
 		require.Equal(t, "", eval[string](b, fmt.Sprintf(row, silent), chromedp.EvalAwaitPromise), "silent: %s", silent)
 		b.shoot("silent "+silent, false)

@@ -104,12 +104,11 @@ func TestAnAnswerGetsOld(t *testing.T) {
 // oldAnswer is an expression with whether the one answer of a source counts at once, how many
 // there were, and whether it is late then, and after two seconds.
 const oldAnswer = `import("/dashboard/source.js").then(async ({ Source }) => {
-	const said = [], s = new Source("node", { world: () => {}, connected: (yes) => said.push(yes) });
+	const said = [], on = { world: () => {} }, s = new Source("node", on);
 	s.every = 1e6;
 	s.json = async () => ({});
 	s.began = performance.now();
-	s.poll();
-	await new Promise((done) => setTimeout(done, 100));
+	await new Promise((done) => { on.connected = (yes) => { said.push(yes); done(); }; s.poll(); });
 	const soon = s.late();
 	await new Promise((done) => setTimeout(done, 2000));
 	return said + " " + said.length + ", " + soon + ", " + s.late();
