@@ -53,6 +53,7 @@ func startContainer(t *testing.T) *container {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
 	}
 	mount("-t", "overlay", "overlay", "-o", fmt.Sprintf("lowerdir=/,upperdir=%s/upper,workdir=%s/work", dir, dir), c.root)
+	c.write("/usr/sbin/policy-rc.d", 0o755, "#!/bin/sh\n") // that of an image for builds forbids services
 	c.boot()
 	return c
 }
@@ -142,11 +143,11 @@ func (c *container) write(path string, mode os.FileMode, content string) {
 	require.NoError(c.t, os.WriteFile(file, []byte(content), mode))
 }
 
-// install installs a package.
-func (c *container) install(deb string) {
+// install installs a package, and returns what that prints.
+func (c *container) install(deb string) string {
 	c.t.Helper()
 	b, err := os.ReadFile(deb)
 	require.NoError(c.t, err)
 	c.write("/root/failaware.deb", 0o644, string(b))
-	c.run("dpkg", "--install", "/root/failaware.deb")
+	return c.run("dpkg", "--install", "/root/failaware.deb")
 }

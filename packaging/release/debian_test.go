@@ -128,6 +128,40 @@ func TestThePackageInSystemd(t *testing.T) {
 	require.Error(t, err)
 }
 
+// A service that does not start leaves the package configured, and whoever installs it hears
+// of it.
+func TestServicesThatDoNotStart(t *testing.T) {
+	older, newer := debs(t)
+	s := service{startContainer(t)}
+	installed := func(out string) {
+		t.Helper()
+		require.Equal(t, "install ok installed", s.run("dpkg-query", "--show", "--showformat=${Status}", "failaware"), out)
+	}
+
+	// The settings were there before the package, and are wrong.
+	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlistn: 127.0.0.1:7001\n")
+	out := s.install(older)
+	installed(out)
+	require.Contains(t, out, "its service did not start")
+	require.Contains(t, out, "journalctl -u failaware")
+
+	// They become wrong before an upgrade.
+	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 127.0.0.1:7001\n")
+	s.run("systemctl", "restart", "failaware.service")
+	s.running("")
+	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlistn: 127.0.0.1:7001\n")
+	out = s.install(newer)
+	installed(out)
+	require.Contains(t, out, "its service did not start")
+
+	// The administrator has masked the service before the first installation.
+	s.run("dpkg", "--purge", "failaware")
+	s.run("systemctl", "mask", "failaware.service")
+	out = s.install(older)
+	installed(out)
+	require.Contains(t, out, "its service did not start")
+}
+
 // What the package installs is owned by root, and nobody else may write it.
 func TestThePackageContents(t *testing.T) {
 	older, _ := debs(t)
