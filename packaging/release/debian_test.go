@@ -159,7 +159,37 @@ func TestServicesThatDoNotStart(t *testing.T) {
 	s.run("systemctl", "mask", "failaware.service")
 	out = s.install(older)
 	installed(out)
-	require.Contains(t, out, "its service did not start")
+	require.Contains(t, out, "not starting it")
+	require.Equal(t, "inactive", s.state("ActiveState"))
+}
+
+// A package that comes back after a removal has its service as it was, and one that the
+// administrator has turned off stays off.
+func TestThePackageComesBack(t *testing.T) {
+	older, newer := debs(t)
+	s := service{startContainer(t)}
+	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 127.0.0.1:7001\n")
+	s.install(older)
+	first, _ := s.running("")
+	s.run("dpkg", "--remove", "failaware")
+	_, err := s.try("kill", "-0", first)
+	require.Error(t, err)
+	s.install(older)
+	s.running(first)
+	require.Equal(t, "enabled", s.state("UnitFileState"))
+
+	s.run("systemctl", "disable", "--now", "failaware.service")
+	s.install(newer)
+	require.Equal(t, "disabled", s.state("UnitFileState"))
+	s.run("dpkg", "--remove", "failaware")
+	s.install(newer)
+	require.Equal(t, "disabled", s.state("UnitFileState"))
+	require.Equal(t, "inactive", s.state("ActiveState"))
+
+	// A purge forgets that.
+	s.run("dpkg", "--purge", "failaware")
+	s.install(newer)
+	require.Equal(t, "enabled", s.state("UnitFileState"))
 }
 
 // What the package installs is owned by root, and nobody else may write it.
