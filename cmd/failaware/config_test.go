@@ -33,6 +33,19 @@ func TestTheEnvironmentNamesFileAndPeers(t *testing.T) {
 	require.Equal(t, []failaware.Peer{{ID: 2, Addr: "127.0.0.1:7002"}, {Addr: "127.0.0.1:7003"}}, c.Peers)
 }
 
+// A unit of systemd with a StateDirectory needs no setting, and a setting has precedence.
+func TestTheStateDirectoryOfAUnit(t *testing.T) {
+	for env, want := range map[string]string{"/var/lib/a": "/var/lib/a", "/var/lib/a:/var/lib/b": "/var/lib/a", "": ""} {
+		t.Setenv("STATE_DIRECTORY", env)
+		c, _, err := loadConfig(writeFile(t, "id: 1\n"), source{})
+		require.NoError(t, err)
+		require.Equal(t, want, c.StateDir)
+		c, _, err = loadConfig(writeFile(t, "id: 1\nstate_dir: /srv/state\n"), source{})
+		require.NoError(t, err)
+		require.Equal(t, "/srv/state", c.StateDir)
+	}
+}
+
 func TestExampleIsSound(t *testing.T) {
 	const path = "../../examples/node.yaml"
 	code, _, err := invoke("config", "check", path)

@@ -73,6 +73,7 @@ func loadConfigOf(by, file string, flags source) (nodeConfig, failaware.Bounds, 
 func apply(values source) (nodeConfig, error) {
 	c := nodeConfig{api: api.DefaultSocket(), logLevel: hclog.Info, handlerTimeout: handler.DefaultTimeout}
 	c.Timing = failaware.LAN()
+	c.StateDir, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":") // that of the unit of systemd
 	chosen, err := strconv.Atoi(os.Getenv("GOMAXPROCS"))
 	c.RaiseProcs = err != nil || chosen <= 0 // the same rule as Go's
 	var errs []error

@@ -164,7 +164,7 @@ var settings = []*setting{
 	{"clockbound.path", "clockbound", "file", "ClockBound.Path", "keep a ClockBound segment (version 2) in this file (default off)", text(func(c *nodeConfig) *string { return &c.segment.Path })},
 	{"clockbound.max_slew_ppb", "clockbound-max-slew-ppb", "ppb", "ClockBound.MaxSlew", "how fast the kernel's clock is slewed at most (default 500000; chrony: 83333000)", number(func(c *nodeConfig) *int64 { return &c.segment.MaxSlew }, 0, clockbound.MaxSlew)},
 
-	{"state_dir", "state-dir", "directory", "StateDir", "directory for the state that must outlive the process; recommended", text(func(c *nodeConfig) *string { return &c.StateDir })},
+	{"state_dir", "state-dir", "directory", "StateDir", "directory for the state that must outlive the process; recommended (default $STATE_DIRECTORY, which systemd sets)", text(func(c *nodeConfig) *string { return &c.StateDir })},
 	{"key_file", "key-file", "file", "KeyFile", "file with the keys of the group, made by failaware keygen; without it only loopback addresses may be used", text(func(c *nodeConfig) *string { return &c.KeyFile })},
 	{"insecure", "insecure", kindBool, "Insecure", "allow addresses other than loopback without a key file, although packets are not authenticated", boolean(func(c *nodeConfig) *bool { return &c.Insecure })},
 	{"awake", "awake", kindBool, "Awake", "keep idle processors of the machine from sleeping: handles packets sooner, at the price of power; needs Linux and write access to /dev/cpu_dma_latency", boolean(func(c *nodeConfig) *bool { return &c.Awake })},

@@ -84,7 +84,7 @@ func TestThePackageInSystemd(t *testing.T) {
 
 	// The example of the package is a sound configuration.
 	s.run("cp", "/usr/share/doc/failaware/examples/node.yaml", "/etc/failaware/node.yaml")
-	s.run("failaware", "config", "check", "/etc/failaware/node.yaml")
+	require.NotContains(t, s.run("failaware", "config", "check", "/etc/failaware/node.yaml"), "warning")
 
 	// With settings and keys it runs, as its own user and with the keys of root.
 	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 0.0.0.0:7001\nkey_file: /run/credentials/failaware.service/group.keys\n")
@@ -190,6 +190,25 @@ func TestThePackageComesBack(t *testing.T) {
 	s.run("dpkg", "--purge", "failaware")
 	s.install(newer)
 	require.Equal(t, "enabled", s.state("UnitFileState"))
+}
+
+// The settings may leave the state directory and the API to the unit, as files for earlier
+// units do, or name others.
+func TestTheUnitGivesDefaults(t *testing.T) {
+	_, newer := debs(t)
+	s := service{startContainer(t)}
+	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 127.0.0.1:7001\n")
+	s.install(newer)
+	first, _ := s.running("")
+	require.Contains(t, s.run("ls", "/var/lib/failaware"), "node-1")
+	s.run("runuser", "-u", "nobody", "-g", "failaware", "--", "failaware", "status", "--addr", "/run/failaware/failaware.sock")
+
+	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 127.0.0.1:7001\nstate_dir: /var/lib/failaware/a\n"+
+		"api: 127.0.0.1:7101\napi_token: /var/lib/failaware/token\n")
+	s.run("systemctl", "restart", "failaware.service")
+	require.NotEqual(t, first, s.state("MainPID"))
+	s.run("failaware", "status", "--addr", "http://127.0.0.1:7101", "--token-file", "/var/lib/failaware/token")
+	require.Contains(t, s.run("ls", "/var/lib/failaware/a"), "node-1")
 }
 
 // What the package installs is owned by root, and nobody else may write it.
