@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -159,6 +161,26 @@ func TestAlertsFire(t *testing.T) {
 			test := "load 30s" + strings.ReplaceAll(c.load, "x20", "x60") + "\n\neval instant at " + at + " " + expr + "\n  " + c.want + "\n"
 			promqltest.RunTest(t, test, promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery))
 		})
+	}
+}
+
+// scrapes matches the configurations of Prometheus in a page.
+var scrapes = regexp.MustCompile("(?ms)^```yaml\n(scrape_configs:.*?)^```$")
+
+// Prometheus takes the configurations of the page on metrics.
+func TestScrapeConfigurations(t *testing.T) {
+	if _, err := exec.LookPath("promtool"); err != nil {
+		t.Skip("promtool is not installed")
+	}
+	page, err := os.ReadFile("../../docs/reference/metrics.md")
+	require.NoError(t, err)
+	all := scrapes.FindAllStringSubmatch(string(page), -1)
+	require.Len(t, all, 2)
+	for _, text := range all {
+		file := filepath.Join(t.TempDir(), "prometheus.yml")
+		require.NoError(t, os.WriteFile(file, []byte(text[1]), 0o600))
+		out, err := exec.Command("promtool", "check", "config", "--syntax-only", file).CombinedOutput()
+		require.NoError(t, err, "%s%s", text[1], out)
 	}
 }
 
