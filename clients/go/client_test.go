@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -149,7 +150,12 @@ func python(t *testing.T, socket string) {
 	out, err := exec.Command(interpreter, "../python/failaware_client.py", socket, "--events", "1", "--since", "0").CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Regexp(t, `(?m)^(node 7 leads: up to date for at most \S+ ms|no leader is known)$`, string(out))
-	require.Contains(t, string(out), "ready: ")
+	require.Regexp(t, `(?m)^ready: the waiting time`, string(out))
+
+	// Without a node it names the socket, in one line.
+	out, err = exec.Command(interpreter, "../python/failaware_client.py", socket+"s").CombinedOutput()
+	require.Error(t, err)
+	require.Regexp(t, `^failaware_client: .*`+regexp.QuoteMeta(socket+"s")+`'\n$`, string(out))
 }
 
 // The generated file is that of the document.

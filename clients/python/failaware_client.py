@@ -11,6 +11,7 @@ import argparse
 import http.client
 import json
 import socket
+import sys
 import time
 
 
@@ -24,7 +25,11 @@ class Node(http.client.HTTPConnection):
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
+        try:
+            self.sock.connect(self.path)
+        except OSError as e:
+            self.close()
+            raise OSError(e.errno, e.strerror, self.path) from None  # which socket it is
 
     def get(self, path):
         """Returns the answer to a request; a refusal is a RuntimeError."""
@@ -76,10 +81,15 @@ def main():
         print(f"group time {clock['time']} ± {clock['deviation_ns'] / 1e3:.0f} µs", flush=True)
 
     for count, event in enumerate(events(args.socket, args.since), 1):
-        print(f"{event['kind']}: {event['text']}", flush=True)
+        print(event["text"], flush=True)
         if count == args.events:
             return
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (OSError, RuntimeError, http.client.HTTPException) as e:
+        sys.exit(f"failaware_client: {e}")
