@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // writeDebian writes the Debian package of a target with dpkg-deb, the format's own
@@ -62,7 +63,7 @@ func (r *release) control(t target, size int) string {
 	return fmt.Sprintf(`Package: failaware
 Version: %s
 Architecture: %s
-Maintainer: The failaware authors <failaware@localhost>
+Maintainer: %s
 Installed-Size: %d
 Depends: passwd
 Section: net
@@ -72,23 +73,40 @@ Description: leaders, views and clocks that know when they are out of date
  A node of a fail-aware group: it elects leaders, agrees on the members of the
  group, synchronizes clocks and orders messages over an unreliable network, and
  says of each answer whether it holds.
-`, debianVersion(r.version), t.arch, size)
+`, debianVersion(r.version), t.arch, maintainer, size)
 }
+
+// maintainer is whom the package names. The project has no address but that of its home
+// page: SECURITY.md says how to reach it.
+const maintainer = "The failaware authors <failaware@users.noreply.github.com>"
+
+// changelog is that of Debian's form, which names the version of the package.
+func (r *release) changelog() entry {
+	text := fmt.Sprintf("failaware (%s) unstable; urgency=medium\n\n  * CHANGELOG.md.gz has the changes.\n\n -- %s  %s\n",
+		debianVersion(r.version), maintainer, r.time.Format(time.RFC1123Z))
+	e := entry{docs + "changelog.gz", 0o644, []byte(text)}
+	compress(&e)
+	return e
+}
+
+// docs is where the package has its documents.
+const docs = "usr/share/doc/failaware/"
 
 // debianFiles returns the files that the package installs.
 func (r *release) debianFiles(bin string) *tree {
 	files := &tree{}
-	const docs = "usr/share/doc/failaware/"
 	files.add("usr/bin/failaware", bin, 0o755)
 	files.add("lib/systemd/system/failaware.service", r.packaging("systemd", "failaware.service"), 0o644)
 	files.add("usr/lib/sysusers.d/failaware.conf", r.packaging("systemd", "failaware.sysusers"), 0o644)
 	files.add(docs+"examples/node.yaml", r.packaging("etc", "node.yaml"), 0o644)
-	files.add(docs+"copyright", filepath.Join(r.root, "LICENSE"), 0o644)
+	files.add(docs+"copyright", r.packaging("debian", "copyright"), 0o644)
 	files.add(docs+"THIRD_PARTY.txt", filepath.Join(r.root, "THIRD_PARTY.txt"), 0o644)
-	files.add(docs+"changelog.gz", filepath.Join(r.root, "CHANGELOG.md"), 0o644)
+	files.add(docs+"CHANGELOG.md.gz", filepath.Join(r.root, "CHANGELOG.md"), 0o644)
 	if files.err == nil {
 		compress(&files.entries[len(files.entries)-1])
 	}
+	files.entries = append(files.entries, r.changelog(),
+		entry{"usr/share/lintian/overrides/failaware", 0o644, []byte("# The program is to run on any Linux.\nfailaware: statically-linked-binary [usr/bin/failaware]\n")})
 	files.addAll("usr/share/man/man1", filepath.Join(r.work, "man"), func(e *entry) {
 		e.name += ".gz"
 		compress(e)

@@ -226,3 +226,13 @@ func TestThePackageContents(t *testing.T) {
 		require.Contains(t, string(out), " "+name+"\n")
 	}
 }
+
+// Debian's own check finds nothing in the package.
+func TestLintian(t *testing.T) {
+	if _, err := exec.LookPath("lintian"); err != nil {
+		t.Skip("lintian is not installed")
+	}
+	older, newer := debs(t)
+	out, err := exec.Command("lintian", "--allow-root", "--fail-on", "error,warning", older, newer).CombinedOutput()
+	require.NoError(t, err, string(out))
+}
