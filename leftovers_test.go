@@ -74,14 +74,16 @@ func keepsNothing(t testing.TB) {
 	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
-	free, err := net.ListenPacket("udp", "127.0.0.1:0")
-	require.NoError(t, err)
-	cfg := Config{ID: 1, Listen: free.LocalAddr().String(), StateDir: t.TempDir(), NTP: &NTPConfig{Listen: taken.LocalAddr().String()}}
-	require.NoError(t, free.Close())
-	_, err = Start(t.Context(), cfg)
-	require.ErrorIs(t, err, ErrServeTime)
-	cfg.NTP = nil
-	require.Equal(t, cfg.Listen, startNode(t, cfg).Addr().String())
+	for _, id := range []NodeID{1, NoNode} { // which chooses one
+		free, err := net.ListenPacket("udp", "127.0.0.1:0")
+		require.NoError(t, err)
+		cfg := Config{ID: id, Listen: free.LocalAddr().String(), StateDir: t.TempDir(), NTP: &NTPConfig{Listen: taken.LocalAddr().String()}}
+		require.NoError(t, free.Close())
+		_, err = Start(t.Context(), cfg)
+		require.ErrorIs(t, err, ErrServeTime)
+		cfg.NTP = nil
+		require.Equal(t, cfg.Listen, startNode(t, cfg).Addr().String())
+	}
 }
 
 // Nor does it stay in the multicast group in which it looked for others.

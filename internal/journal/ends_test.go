@@ -134,8 +134,10 @@ func endsOnceThereIsRoom(t testing.TB) {
 			continue // the end was there
 		}
 		met++
-		require.ErrorIs(t, q.Write(), journal.ErrFull)
-		require.Len(t, full, 1)
+		for range 2 {
+			require.ErrorIs(t, q.Write(), journal.ErrFull)
+			require.Len(t, full, 1, "a disk that stays full is told once")
+		}
 		d.SetRoom(-1)
 		require.NoError(t, q.Write())
 		require.NoError(t, full[1])

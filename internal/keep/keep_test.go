@@ -20,6 +20,7 @@ import (
 type list struct {
 	words [][]byte
 	fail  error // of Save, which writes what it has first
+	hides error // of Save instead of the one of what it has written
 	lazy  bool  // Load reads nothing
 }
 
@@ -32,6 +33,9 @@ func (l *list) text() string { return string(bytes.Join(l.words, []byte(" "))) }
 
 func (l *list) Save(w io.Writer) error {
 	_, err := io.WriteString(w, l.text())
+	if err != nil && l.hides != nil {
+		return l.hides
+	}
 	return errors.Join(err, l.fail)
 }
 
@@ -186,6 +190,12 @@ func failedSnapshot(t testing.TB) {
 	err := k.Snapshot(Step{Number: k.Last()})
 	require.ErrorIs(t, err, journal.ErrFull)
 	require.NotContains(t, err.Error(), "\n")
+	app.hides = errors.New("the application's own")
+	d.SetRoom(1 << 10)
+	err = k.Snapshot(Step{Number: k.Last()})
+	require.ErrorIs(t, err, journal.ErrFull)
+	require.NotErrorIs(t, err, ErrUnmade)
+	require.ErrorIs(t, err, app.hides)
 	require.Len(t, d.Files(), files)
 }
 

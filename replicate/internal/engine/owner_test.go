@@ -55,6 +55,13 @@ func TestAdviceAboutAnOwnerHelps(t *testing.T) {
 	}
 }
 
+// An owner whose id begins with that of the node is another one.
+func TestTheIDOfAnOwnerIsComparedWhole(t *testing.T) {
+	one := Owner{Node: 1, Quorate: true}
+	require.Empty(t, one.adoption(Owner{Node: 12, Group: "plant"}.String(), "owner"))
+	require.NotEmpty(t, one.adoption(Owner{Node: 1, Group: "plant"}.String(), "owner"))
+}
+
 // lostLog requires that a directory that has an owner, and has lost its only log, is refused and
 // stays as it is. Without its owner it is a new one.
 func lostLog(t testing.TB) {
