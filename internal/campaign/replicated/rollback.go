@@ -162,14 +162,19 @@ func (c *check) judges(m *member) {
 	}
 }
 
-// survives returns the operations of the members of a view that say that they remember. A view
-// that begins without a quorum of such members must keep them.
+// survives returns the operations of those members of a view that may have what lasts: they say
+// that they remember, and are of the quorum system of the newest state. A view that begins
+// without a quorum of members that remember must keep them.
 func (c *check) survives(m *member) map[opID]bool {
-	ops := map[opID]bool{}
-	for id, k := range c.knowledge[m.view.ID] {
-		if k.remembers && m.quorum.Members().Has(id) {
-			maps.Copy(ops, k.ops)
+	know, claim := c.knowledge[m.view.ID], timed.Set{}
+	for id, k := range know {
+		if k.remembers {
+			claim.Add(id)
 		}
+	}
+	ops := map[opID]bool{}
+	for id := range c.s.heirs(m.view.Set, claim).All() {
+		maps.Copy(ops, know[id].ops)
 	}
 	return ops
 }
