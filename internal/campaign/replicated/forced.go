@@ -104,11 +104,16 @@ func (s *run) heirs(view, know timed.Set) timed.Set {
 			era = e
 		}
 	}
+	return ofSystem(era, know)
+}
+
+// ofSystem returns those nodes that are of the quorum system of an era.
+func ofSystem(era replica.Era, nodes timed.Set) timed.Set {
 	system, err := quorum.Parse(era.System)
 	if err != nil {
-		return know // no quorum has had a state
+		return nodes // no quorum has had a state
 	}
-	return know.Intersect(system.Members())
+	return nodes.Intersect(system.Members())
 }
 
 // succeeds handles the report of a view that goes on after a forced change with fewer members

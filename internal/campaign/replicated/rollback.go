@@ -101,6 +101,7 @@ type knowledge struct {
 	process
 	onDisk     reach
 	rolledBack bool
+	era        replica.Era
 	ops        map[opID]bool
 }
 
@@ -112,7 +113,7 @@ func (c *check) knows(m *member) {
 	if c.knowledge[m.view.ID] == nil {
 		c.knowledge[m.view.ID] = map[timed.NodeID]knowledge{}
 	}
-	k := knowledge{process: m.process, onDisk: m.disk.at, rolledBack: m.disk.rolledBack}
+	k := knowledge{process: m.process, onDisk: m.disk.at, rolledBack: m.disk.rolledBack, era: m.disk.keeper.Place().Era}
 	k.heard = maps.Clone(k.heard)
 	if c.s.opt.Damage {
 		k.ops = maps.Clone(m.told.has)
@@ -166,14 +167,17 @@ func (c *check) judges(m *member) {
 // that they remember, and are of the quorum system of the newest state. A view that begins
 // without a quorum of members that remember must keep them.
 func (c *check) survives(m *member) map[opID]bool {
-	know, claim := c.knowledge[m.view.ID], timed.Set{}
+	know, claim, era := c.knowledge[m.view.ID], timed.Set{}, replica.Era{}
 	for id, k := range know {
 		if k.remembers {
 			claim.Add(id)
 		}
+		if k.era.Epoch > era.Epoch {
+			era = k.era
+		}
 	}
 	ops := map[opID]bool{}
-	for id := range c.s.heirs(m.view.Set, claim).All() {
+	for id := range ofSystem(era, claim).All() {
 		maps.Copy(ops, know[id].ops)
 	}
 	return ops
