@@ -108,6 +108,7 @@ func TestDeliveryLogKeepsTheLatest(t *testing.T) {
 		if k.missed > 0 {
 			missed += k.missed
 			next += k.missed
+			require.Equal(t, next-1, k.sequence, "a client that goes on from here gets the next item")
 			continue
 		}
 		require.Equal(t, next, k.sequence)
