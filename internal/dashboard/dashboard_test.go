@@ -180,3 +180,10 @@ func TestABrowserKeepsWhatHasNotChanged(t *testing.T) {
 	Handler(Node).ServeHTTP(w, q)
 	require.Equal(t, http.StatusNotModified, w.Code)
 }
+
+// The pages of a node and of the demonstration may come from one address, one after the other.
+func TestOnlyThePagesOfTheSourcesDiffer(t *testing.T) {
+	tag := func(s Source, path string) string { return get(t, s, http.MethodGet, path).Header.Get("ETag") }
+	require.NotEqual(t, tag(Node, "/"), tag(Demo, "/"))
+	require.Equal(t, tag(Node, prefix+"main.js"), tag(Demo, prefix+"main.js"))
+}
