@@ -95,8 +95,8 @@ func (f *writeFlags) query(cmd *cobra.Command, key string) (url.Values, error) {
 		query.Set("lease", f.lease)
 	}
 	if cmd.Flags().Changed("ttl") {
-		if f.ttl < kv.MinTTL || f.ttl > kv.MaxTTL {
-			return nil, cli.Wrong("--ttl: %w", kv.ErrTTL)
+		if err := kv.CheckTTL(f.ttl); err != nil {
+			return nil, cli.Wrong("--ttl: %w", err)
 		}
 		if f.lease != "" {
 			return nil, cli.Wrong("--ttl makes a lease of its own: without --lease")

@@ -64,14 +64,22 @@ var (
 // ParseTTL reads a time to live. The error names the text, and matches [ErrTTL] if only its
 // limits are wrong.
 func ParseTTL(text string) (time.Duration, error) {
-	switch d, err := time.ParseDuration(text); {
-	case err != nil:
+	d, err := time.ParseDuration(text)
+	if err != nil {
 		return 0, fmt.Errorf("%.40q is not a duration with a unit, as in 10s", text)
-	case d < MinTTL || d > MaxTTL:
-		return 0, fmt.Errorf("%.40q: %w", text, ErrTTL)
-	default:
-		return d, nil
 	}
+	if err := CheckTTL(d); err != nil {
+		return 0, fmt.Errorf("%.40q: %w", text, err)
+	}
+	return d, nil
+}
+
+// CheckTTL returns [ErrTTL] if no lease may last for a time.
+func CheckTTL(d time.Duration) error {
+	if d < MinTTL || d > MaxTTL {
+		return ErrTTL
+	}
+	return nil
 }
 
 // Check returns why no state takes the command, or nil: [ErrKey], [ErrValue], [ErrTTL], or
@@ -88,7 +96,7 @@ func (c *Command) Check() error {
 		return ErrKey
 	case len(c.Value) > MaxValueBytes:
 		return ErrValue
-	case timed && (c.TTL < MinTTL || c.TTL > MaxTTL):
+	case timed && CheckTTL(c.TTL) != nil:
 		return ErrTTL
 	}
 	return nil
