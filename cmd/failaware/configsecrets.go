@@ -9,8 +9,8 @@ import (
 )
 
 // checkFiles says which files with secrets and certificates a node would refuse, and whether
-// there is a directory for the report. Nothing is wrong with the settings then: on the host of the node, or for its user, or once its
-// service has started, the files may be there.
+// there is a directory for the report. Nothing is wrong with the settings then: on the host of
+// the node, or for its user, or once its service has started, the files may be there.
 func (c *nodeConfig) checkFiles() (warnings []string) {
 	check := func(key string, err error) {
 		if err != nil {

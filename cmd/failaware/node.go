@@ -77,32 +77,6 @@ type nodeRun struct {
 	leave    chan bool    // a client of the API asked the node to leave, or for good
 }
 
-// start starts the node and its store. The node ends by Leave and not by the context.
-func (r *nodeRun) start(ctx context.Context) (err error) {
-	anew := r.cfg.beginsAnew()
-	if r.node, err = failaware.Start(context.WithoutCancel(ctx), r.cfg.Config); err != nil {
-		return r.startError(err)
-	}
-	if anew {
-		r.log.Info("the state directory knows nothing of this node: it begins anew", "directory", r.cfg.StateDir)
-	}
-	if err := r.startStore(); err != nil {
-		r.node.Close()
-		return err
-	}
-	return nil
-}
-
-// beginsAnew reports whether a node finds nothing of an earlier start. Its state may be elsewhere:
-// the path is mistyped, or its disk is not mounted.
-func (c *nodeConfig) beginsAnew() bool {
-	if c.StateDir == "" || c.ID == failaware.NoNode {
-		return false
-	}
-	_, err := os.Lstat(statedir.File(c.StateDir, c.ID))
-	return errors.Is(err, fs.ErrNotExist)
-}
-
 // gcPercent keeps the heap small: live data are less than a megabyte, and a node
 // makes little garbage.
 const gcPercent = 50
@@ -158,6 +132,32 @@ func (r *nodeRun) run(ctx context.Context) error {
 	go r.feedWatchdog(watchdogTime())
 	go r.warnAboutPeers()
 	return r.wait(ctx, signals)
+}
+
+// start starts the node and its store. The node ends by Leave and not by the context.
+func (r *nodeRun) start(ctx context.Context) (err error) {
+	anew := r.cfg.beginsAnew()
+	if r.node, err = failaware.Start(context.WithoutCancel(ctx), r.cfg.Config); err != nil {
+		return r.startError(err)
+	}
+	if anew {
+		r.log.Info("the state directory knows nothing of this node: it begins anew", "directory", r.cfg.StateDir)
+	}
+	if err := r.startStore(); err != nil {
+		r.node.Close()
+		return err
+	}
+	return nil
+}
+
+// beginsAnew reports whether a node finds nothing of an earlier start. Its state may be elsewhere:
+// the path is mistyped, or its disk is not mounted.
+func (c *nodeConfig) beginsAnew() bool {
+	if c.StateDir == "" || c.ID == failaware.NoNode {
+		return false
+	}
+	_, err := os.Lstat(statedir.File(c.StateDir, c.ID))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // startError names the setting to change.
