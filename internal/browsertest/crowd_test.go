@@ -16,9 +16,7 @@ func TestManyNodesStayApart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	b := open(t, 1280, 860)
-	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), "")
-	b.do(chromedp.Navigate(url))
+	b, _ := openNode(t, 1280, 860, failaware.Config{ID: 1}, "")
 	for _, nodes := range []int{5, 30, 100} {
 		require.Equal(t, fmt.Sprintf("%d nodes, 0 covered, not known", nodes), eval[string](b, fmt.Sprintf(crowd, nodes), chromedp.EvalAwaitPromise))
 	}
@@ -48,9 +46,7 @@ func TestLinksLeadAroundNodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	b := open(t, 1440, 900)
-	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), "")
-	b.do(chromedp.Navigate(url))
+	b, _ := openNode(t, 1440, 900, failaware.Config{ID: 1}, "")
 	b.until("#connection", func(s string) bool { return s == "no token" })
 	for _, silent := range []string{"3", "2", "2, 3", "2, 3, 4", "4", "3, 4"} {
 		require.Equal(t, "", eval[string](b, fmt.Sprintf(row, silent), chromedp.EvalAwaitPromise), "silent: %s", silent)

@@ -22,10 +22,7 @@ func TestANodeDoesNotCountLeaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	b := open(t, 1280, 860)
-	token := api.NewToken()
-	_, url := servePage(t, startNode(t, failaware.Config{ID: 1, Peers: []failaware.Peer{absent}}), token)
-	b.do(chromedp.Navigate(url + "#token=" + token))
+	b, _ := openNode(t, 1280, 860, failaware.Config{ID: 1, Peers: []failaware.Peer{absent}}, api.NewToken())
 	b.until("#summary", func(s string) bool { return s == "As node 1 knows: node 1 leads {1}, view fresh · node 2 silent" })
 	require.Equal(t, "As node 1 knows: node 2 says that it leads {2 3} · without a leader: {1}", eval[string](b, claimed, chromedp.EvalAwaitPromise))
 }

@@ -56,6 +56,18 @@ func servePage(t *testing.T, n *failaware.Node, token string) (*gate, string) {
 	return g, "http://" + l.Addr().String() + "/"
 }
 
+// openNode opens the page of a new node, whose API asks for a token unless that is empty. The
+// page has the token.
+func openNode(t *testing.T, width, height int64, cfg failaware.Config, token string) (*tab, *gate) {
+	b := open(t, width, height)
+	g, url := servePage(t, startNode(t, cfg), token)
+	if token != "" {
+		url += "#token=" + token
+	}
+	b.do(chromedp.Navigate(url))
+	return b, g
+}
+
 // earlyWait is how long nothing has answered, before the question is given up.
 var earlyWait = regexp.MustCompile(`^○ no answer for [2-5] s$`)
 
@@ -65,10 +77,7 @@ func TestAPageWithoutAnswersSaysSo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	b := open(t, 1280, 860)
-	token := api.NewToken()
-	g, url := servePage(t, startNode(t, failaware.Config{ID: 1}), token)
-	b.do(chromedp.Navigate(url + "#token=" + token))
+	b, g := openNode(t, 1280, 860, failaware.Config{ID: 1}, api.NewToken())
 	leads := func(s string) bool { return s == "As node 1 knows: node 1 leads {1}, view fresh" }
 	b.until("#summary", leads)
 
@@ -94,9 +103,7 @@ func TestAnAnswerGetsOld(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	b := open(t, 1280, 860)
-	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), "")
-	b.do(chromedp.Navigate(url))
+	b, _ := openNode(t, 1280, 860, failaware.Config{ID: 1}, "")
 	require.Equal(t, "true 1, false, true", eval[string](b, oldAnswer, chromedp.EvalAwaitPromise))
 	require.Equal(t, []string{"1 up 60 1 true", "2 up", "1 unknown 100 0 false", "2 unknown"}, eval[[]string](b, aged, chromedp.EvalAwaitPromise))
 }
@@ -144,9 +151,7 @@ func TestLanesHaveAGapWhereNothingIsKnown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	b := open(t, 1280, 860)
-	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), "")
-	b.do(chromedp.Navigate(url))
+	b, _ := openNode(t, 1280, 860, failaware.Config{ID: 1}, "")
 	shown := eval[[]string](b, lanesWithAGap, chromedp.EvalAwaitPromise)
 	require.Equal(t, []string{"2 pieces", "1000 ms, unknown", "5 ms, known"}, shown)
 	const fills = `import("/dashboard/charts.js").then((c) => c.changes(() => 1)(["1", "1?"]).series.map((s) => s.points.fill === s.stroke))`

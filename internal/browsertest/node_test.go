@@ -61,10 +61,7 @@ func TestDirectionsOfPacketsDiffer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	b := open(t, 1280, 860)
-	token := api.NewToken()
-	_, url := servePage(t, startNode(t, failaware.Config{ID: 1}), token)
-	b.do(chromedp.Navigate(url + "#token=" + token))
+	b, _ := openNode(t, 1280, 860, failaware.Config{ID: 1}, api.NewToken())
 	b.until("#traffic-text", func(s string) bool { return strings.Contains(s, "packets/s received") })
 	const lines = `import("/dashboard/charts.js").then((c) => c.rates(["received", "sent"]).series.map((l) => l.dash.join(" ") + " " + l.stroke))`
 	color := func(name string) string {
