@@ -48,6 +48,18 @@ func shortSlices(t *testing.T) string {
 // service is the running service in a container.
 type service struct{ *container }
 
+// Settings of a node: those that suffice, and with a mistake.
+const (
+	sound    = "id: 1\nlisten: 127.0.0.1:7001\n"
+	mistaken = "id: 1\nlistn: 127.0.0.1:7001\n"
+)
+
+// configure writes the settings of the node.
+func (s service) configure(settings string) {
+	s.t.Helper()
+	s.write("/etc/failaware/node.yaml", 0o644, settings)
+}
+
 // state returns a property of the unit.
 func (s service) state(property string) string {
 	return strings.TrimSpace(s.run("systemctl", "show", "--value", "--property="+property, "failaware.service"))
@@ -87,7 +99,7 @@ func TestThePackageInSystemd(t *testing.T) {
 	require.NotContains(t, s.run("failaware", "config", "check", "/etc/failaware/node.yaml"), "warning")
 
 	// With settings and keys it runs, as its own user and with the keys of root.
-	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 0.0.0.0:7001\nkey_file: /run/credentials/failaware.service/group.keys\n")
+	s.configure("id: 1\nlisten: 0.0.0.0:7001\nkey_file: /run/credentials/failaware.service/group.keys\n")
 	s.run("mkdir", "-p", "-m", "0700", "/etc/credstore")
 	s.run("failaware", "keygen", "/etc/credstore/group.keys")
 	s.run("systemctl", "start", "failaware.service")
@@ -139,17 +151,17 @@ func TestServicesThatDoNotStart(t *testing.T) {
 	}
 
 	// The settings were there before the package, and are wrong.
-	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlistn: 127.0.0.1:7001\n")
+	s.configure(mistaken)
 	out := s.install(older)
 	installed(out)
 	require.Contains(t, out, "its service did not start")
 	require.Contains(t, out, "journalctl -u failaware")
 
 	// They become wrong before an upgrade.
-	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 127.0.0.1:7001\n")
+	s.configure(sound)
 	s.run("systemctl", "restart", "failaware.service")
 	s.running("")
-	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlistn: 127.0.0.1:7001\n")
+	s.configure(mistaken)
 	out = s.install(newer)
 	installed(out)
 	require.Contains(t, out, "its service did not start")
@@ -168,7 +180,7 @@ func TestServicesThatDoNotStart(t *testing.T) {
 func TestThePackageComesBack(t *testing.T) {
 	older, newer := debs(t)
 	s := service{startContainer(t)}
-	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 127.0.0.1:7001\n")
+	s.configure(sound)
 	s.install(older)
 	first, _ := s.running("")
 	s.run("dpkg", "--remove", "failaware")
@@ -197,13 +209,13 @@ func TestThePackageComesBack(t *testing.T) {
 func TestTheUnitGivesDefaults(t *testing.T) {
 	_, newer := debs(t)
 	s := service{startContainer(t)}
-	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 127.0.0.1:7001\n")
+	s.configure(sound)
 	s.install(newer)
 	first, _ := s.running("")
 	require.Contains(t, s.run("ls", "/var/lib/failaware"), "node-1")
 	s.run("runuser", "-u", "nobody", "-g", "failaware", "--", "failaware", "status", "--addr", "/run/failaware/failaware.sock")
 
-	s.write("/etc/failaware/node.yaml", 0o644, "id: 1\nlisten: 127.0.0.1:7001\nstate_dir: /var/lib/failaware/a\n"+
+	s.configure(sound + "state_dir: /var/lib/failaware/a\n" +
 		"api: 127.0.0.1:7101\napi_token: /var/lib/failaware/token\n")
 	s.run("systemctl", "restart", "failaware.service")
 	require.NotEqual(t, first, s.state("MainPID"))
