@@ -96,7 +96,7 @@ func (c *Config) copies() int {
 	return min(1+(c.MaxPayload-LeastPayload)/4*3/(2*copyBytes), maxCopies)
 }
 
-// disks returns the limit of other nodes whose disks a member tells about.
+// disks returns the limit of members whose disks a member tells about.
 func (c *Config) disks() int { return (c.MaxPayload - disksBytes) / confirmedBytes }
 
 // WithDefaults returns the configuration with its defaults filled in.

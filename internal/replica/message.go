@@ -28,7 +28,7 @@ const (
 	kindSame           // the names of blocks that replace a piece of a snapshot
 	kindSettings       // in the order: the settings of a member that must be the same at all
 	kindEpoch          // in the order: the epochs of a member and of its state
-	kindDisks          // in the order: how far a member's disk is, and how far others have confirmed theirs
+	kindDisks          // in the order: how far a member has the state, and how far disks were, as it has heard
 )
 
 // A marker takes effect at its position in the order, at all members that deliver it.
@@ -92,5 +92,5 @@ type message struct {
 	own    settings // of the sender
 	epochs epochs   // of the sender
 
-	confirmed []confirmed
+	confirmed []confirmed // kindDisks: how far the disks of members were
 }
