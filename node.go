@@ -236,6 +236,10 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 		if n.state, err = statedir.Open(c.StateDir, c.ID, c.Timing.MaxLockTime); err != nil {
 			return err
 		}
+		if n.state.Incarnation() == 1 {
+			// The path may be mistyped, or its disk not mounted.
+			n.log.Info("the state directory knows nothing of this node: it begins anew", "directory", c.StateDir)
+		}
 	}
 	epochs, err := n.state.ReadEpoch(statedir.Configured{Quorum: c.Quorum, Epoch: c.QuorumEpoch, Join: c.JoinQuorum})
 	if err != nil {

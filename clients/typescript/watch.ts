@@ -3,7 +3,8 @@ import { watch } from "./client.js";
 
 const [url, token, prefix] = process.argv.slice(2);
 if (url === undefined || token === undefined) {
-  throw new Error("usage: watch.js URL TOKEN [PREFIX]");
+  console.error("usage: watch.js URL TOKEN [PREFIX]");
+  process.exit(2);
 }
 const stop = new AbortController();
 process.once("SIGINT", () => stop.abort(new Error("interrupted")));

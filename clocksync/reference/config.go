@@ -47,15 +47,17 @@ const (
 	ntpPort = "123"
 )
 
-// Name returns a readable name of the reference.
+// Name returns a readable name of the reference, "none" of the zero Config.
 func (c Config) Name() string {
 	switch {
 	case c.NTP != "":
 		return "ntp " + c.NTP
 	case c.KernelClock:
 		return "kernel"
+	case c.PHC != "":
+		return "phc " + c.PHC
 	}
-	return "phc " + c.PHC
+	return "none"
 }
 
 // Validate returns an error that names an invalid field.

@@ -86,8 +86,11 @@ func listText(cmd *cobra.Command, w io.Writer, a *api.KVList) error {
 		}
 		t.Row(a.Items[i].Key, a.Items[i].Version, printable(b))
 	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
 	if a.More && len(a.Items) > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: there are more: --all, or --after %q\n", a.Items[len(a.Items)-1].Key)
 	}
-	return t.Flush()
+	return nil
 }

@@ -111,10 +111,13 @@ is 0 if there are conflicts, and 1 if there are none.`,
 				if a.Forgotten > 0 {
 					fmt.Fprintf(cmd.ErrOrStderr(), "failaware: %d older conflicts were dropped\n", a.Forgotten)
 				}
+				if err := conflictsText(w, &a); err != nil {
+					return err
+				}
 				if a.More {
 					fmt.Fprintln(cmd.ErrOrStderr(), "failaware: there are more: resolve some of these, or name a PREFIX")
 				}
-				return conflictsText(w, &a)
+				return nil
 			})
 			return cli.Verdict(err, len(a.Conflicts) > 0)
 		},

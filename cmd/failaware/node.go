@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/handler"
-	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/sched"
 	"github.com/failaware/failaware/internal/store"
 )
@@ -136,28 +134,14 @@ func (r *nodeRun) run(ctx context.Context) error {
 
 // start starts the node and its store. The node ends by Leave and not by the context.
 func (r *nodeRun) start(ctx context.Context) (err error) {
-	anew := r.cfg.beginsAnew()
 	if r.node, err = failaware.Start(context.WithoutCancel(ctx), r.cfg.Config); err != nil {
 		return r.startError(err)
-	}
-	if anew {
-		r.log.Info("the state directory knows nothing of this node: it begins anew", "directory", r.cfg.StateDir)
 	}
 	if err := r.startStore(); err != nil {
 		r.node.Close()
 		return err
 	}
 	return nil
-}
-
-// beginsAnew reports whether a node finds nothing of an earlier start. Its state may be elsewhere:
-// the path is mistyped, or its disk is not mounted.
-func (c *nodeConfig) beginsAnew() bool {
-	if c.StateDir == "" || c.ID == failaware.NoNode {
-		return false
-	}
-	_, err := os.Lstat(statedir.File(c.StateDir, c.ID))
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // startError names the setting to change.
