@@ -29,7 +29,7 @@ type LeaderAnswer struct {
 	// 0 unless UpToDate. It is an upper bound: the node may step down earlier, so ask
 	// again rather than keep the answer.
 	AtMost time.Duration
-	// AsOf is the reading of the hardware clock that the answer holds at.
+	// AsOf is the reading of the hardware clock at which the answer holds.
 	AsOf Instant
 	// Since is when this node's uninterrupted lead began; 0 unless Leads. Boot and Since
 	// name the lead: two answers that agree on them are of the same lead.
@@ -63,7 +63,7 @@ type ViewAnswer struct {
 	// UpToDate. It is an upper bound: the node may withdraw the view earlier, so ask
 	// again rather than keep the answer.
 	AtMost time.Duration
-	// AsOf is the reading of the hardware clock that the answer holds at.
+	// AsOf is the reading of the hardware clock at which the answer holds.
 	AsOf Instant
 }
 
@@ -104,9 +104,9 @@ func (n *Node) LeadsGlobally() bool { return n.GlobalLeader().Leads }
 // does not allocate; it is safe for concurrent use.
 func (n *Node) View() ViewAnswer { return viewFrom(n.loop.Snapshot, n.clock.Read) }
 
-// Instant reads the hardware clock that answers are timed by. It counts the time that
-// the machine is asleep. All nodes and processes of one machine share the clock; the
-// clocks of two machines do not compare. It is safe for concurrent use.
+// Instant reads the hardware clock by which answers are timed. It counts the time that the
+// machine is asleep. All nodes and processes of one machine share the clock; the clocks of
+// two machines do not compare. It is safe for concurrent use.
 func (n *Node) Instant() Instant { return n.clock.Now() }
 
 // tries is how often a reader looks again when the snapshot changed under it. The

@@ -81,9 +81,9 @@ func (n *Node) refused() bool {
 	return refused
 }
 
-// releaseID unlocks the id of a node that has chosen it by itself, unless it is about to
-// choose another one. If the node had to stop because another process has the id, the next
-// one chooses another.
+// releaseID unlocks an id that the node has chosen by itself, unless the node is about to
+// choose another one. It also forgets the id if another process has it, or if the node has
+// left for good: the next process then chooses another one.
 func (n *Node) releaseID() error {
 	if n.refused() || n.assigned == nil {
 		return nil

@@ -16,11 +16,12 @@ import (
 // delivered in the order of its calls within each of two classes: [Unordered] messages,
 // and all others.
 //
-// Broadcast waits while the window is full, until ctx is done; the error then matches
-// both [ErrWindowFull] and the cause of ctx. With NoWait it fails at once. Other errors are
-// [ErrTooLarge], [ErrMessageOptions], [ErrNoQuorum] (an ordered message, with
-// RequireQuorum, in a view that holds no quorum), [ErrBroadcastOff], and [ErrClosed]. With
-// an error, the message is not sent.
+// Broadcast waits while the window is full, until ctx is done; the error then matches both
+// [ErrWindowFull] and the cause of ctx. With NoWait it fails at once with ErrWindowFull.
+// Other errors are the cause of a ctx that is done before the call, [ErrTooLarge],
+// [ErrMessageOptions], [ErrNoQuorum] (an ordered message, with RequireQuorum, in a view
+// that holds no quorum), [ErrBroadcastOff], and [ErrClosed]. With an error, the message is
+// not sent.
 //
 // The outcome of the message is an item of the deliveries ([Node.Receive]): its own
 // delivery, or [OutcomeLost], or [NewIncarnation]. [Node.BroadcastAndWait] waits for
@@ -36,8 +37,8 @@ func (n *Node) Broadcast(ctx context.Context, payload []byte, opts BroadcastOpti
 }
 
 // BroadcastAndWait calls [Node.Broadcast], and waits until this node has delivered the
-// message. Every member of the view then has a message with [StrictAtomicity], unless the
-// outcome is Transitional. The application need not receive the deliveries meanwhile.
+// message. With [StrictAtomicity], every member of the view then has the message, unless
+// the outcome is Transitional. The application need not receive the deliveries meanwhile.
 //
 // An error of Broadcast means that the message is not sent. An error that matches
 // [ErrOutcomeUnknown] means that it may have been delivered, or may yet be.
@@ -130,8 +131,8 @@ type BroadcastOptions struct {
 var (
 	// ErrBroadcastOff: the node was started without [Config.Broadcast].
 	ErrBroadcastOff = errors.New("failaware: broadcast is off (Config.Broadcast)")
-	// ErrWindowFull: too many of this node's messages are not known to be at all
-	// members yet.
+	// ErrWindowFull: too many of this node's messages are not yet known to be at all
+	// members.
 	ErrWindowFull = broadcast.ErrWindowFull
 	// ErrTooLarge: the payload is larger than MaxPayload.
 	ErrTooLarge = broadcast.ErrTooLarge
@@ -157,8 +158,8 @@ type Outcome struct {
 	// Transitional says that the atomicity was not reached in View: the message is
 	// delivered by the members that move on together with this node.
 	Transitional bool
-	// Position counts the ordered messages of the view from 1, the same at all
-	// members; 0 for Unordered ones.
+	// Position counts the ordered messages of the view from 1; 0 for Unordered ones. It is
+	// the same at all members, unless the message is Transitional.
 	Position uint64
 	// Stamp is the group time of sending, wrong by at most Deviation, which is
 	// [clocksync.UnknownBound] when the clock was not synchronized.

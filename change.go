@@ -7,7 +7,7 @@ import (
 	"github.com/failaware/failaware/internal/loop/deliveryqueue"
 )
 
-// Change is a step of the deliveries that is no message: a [TransitionBegins], a
+// Change is an item of the deliveries that is not a message: a [TransitionBegins], a
 // [ViewChange], an [OutcomeLost] or a [NewIncarnation]. A type switch tells them apart.
 type Change interface {
 	// String says what happened, in plain English.
@@ -41,7 +41,7 @@ type OutcomeLost struct{ From, Through MessageID }
 
 // NewIncarnation says that this node gave up its incarnation, and began the one of Boot
 // ([event.Restarted]). The outcome of its earlier messages is not known, unless they were
-// delivered above; it is in no view until the next [ViewChange].
+// delivered before this item. The node is in no view until the next [ViewChange].
 type NewIncarnation struct {
 	Reason event.RestartReason
 	Boot   BootID
@@ -71,7 +71,7 @@ func (c NewIncarnation) String() string {
 	return fmt.Sprintf("new incarnation %v: %s", c.Boot, string(c.Reason))
 }
 
-// changeOf returns the change of an item of the queue that is no message.
+// changeOf returns the change of an item of the queue that is not a message.
 func changeOf(it *deliveryqueue.Item) Change {
 	c := it.Change
 	switch it.Kind {

@@ -69,7 +69,7 @@ func shownAfter(shown *atomic.Int64, r Reading) Reading {
 // [clocksync.Order].
 var ErrTimelineChanged = clocksync.ErrTimelineChanged
 
-// Between two looks at the clock while CommitWait waits.
+// Limits of the time between two readings of the clock in CommitWait.
 const (
 	minCommitWait = 10 * time.Microsecond
 	maxCommitWait = 10 * time.Millisecond
@@ -179,7 +179,7 @@ func (n *Node) References() []ReferenceStatus {
 	return out
 }
 
-// take fills in the clock's knowledge of the reference, from when the clock showed a time.
+// take fills in what the clock knew of the reference when it showed the time shown.
 func (r *ReferenceStatus) take(x *clocksync.ReferenceInfo, shown GroupTime) {
 	r.Known, r.Age, r.Leap, r.Falseticker = true, x.Age, x.Leap, x.Falseticker
 	r.Bound = x.High.Sub(x.Low)/2 + 1
@@ -197,8 +197,8 @@ func (n *Node) judgeRate(v hwclock.Verdict, s hwclock.Status) {
 	n.loop.JudgeRate(v)
 }
 
-// NTPAddr returns the address of the node's NTP server, which is not valid if it
-// has none.
+// NTPAddr returns the address of the node's NTP server, or the zero AddrPort if it has
+// none.
 func (n *Node) NTPAddr() netip.AddrPort { return n.outputs.Addr() }
 
 // NTPStats returns the counts of the node's NTP server; ok is false if it has none.

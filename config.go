@@ -109,19 +109,19 @@ type Config struct {
 	// UTC. A node with a Transport can have none.
 	References []Reference
 
-	// NTP has the node answer NTP clients, and ClockBound has it keep a shared-memory
-	// segment up to date; nil leaves them off. They tell other programs the node's UTC
+	// NTP makes the node answer NTP clients, and ClockBound makes it keep a shared-memory
+	// segment up to date; nil leaves them off. Both tell other programs the node's UTC
 	// while its readings are External, and otherwise that it does not know UTC.
 	NTP        *NTPConfig
 	ClockBound *ClockBoundConfig
 
-	// StateDir is a directory for the state that must outlive the process: the longest
-	// time for which this node may have voted, how many incarnations it has had, the
-	// sequences of its views, and a lock against a second process with the same id. It
-	// has the addresses of some members too, so that the next process finds the group
-	// though the nodes of Peers and Join may be gone. Nodes may share a directory. A node
-	// whose state is damaged or in part lost does not start ([ErrDamaged]). Empty means
-	// that nothing is kept.
+	// StateDir is a directory for the state that must outlive the process: the longest time
+	// for which this node may have voted, how many incarnations it has had, the sequences
+	// of its views, and a lock against a second process with the same id. It also has the
+	// addresses of some members, so that the next process finds the group even if the nodes
+	// of Peers and Join are gone. Nodes may share a directory. A node whose state is
+	// damaged or in part lost does not start ([ErrDamaged]). Empty means that nothing is
+	// kept.
 	StateDir string
 	// Logger or LogHandler gets messages for people, mostly events. At most one of the two
 	// is given. Both nil mean no log.
@@ -278,9 +278,9 @@ type BroadcastConfig struct {
 	// members, 4 KiB to 1 GiB. Each message counts 64 bytes more than its payload. The
 	// members share the window equally. Zero means 4 MiB.
 	Window int
-	// MaxMessages limits the number of such messages of one sender, fragments of larger ones
-	// included: of [Unordered] messages, and again of all others. It is at most 1,048,576.
-	// Zero means 16,384.
+	// MaxMessages limits the number of such messages of one sender: one limit for
+	// [Unordered] messages, and the same again for all others. Each fragment of a larger
+	// message counts. It is at most 1,048,576. Zero means 16,384.
 	MaxMessages int
 	// MaxPayload is the largest payload in bytes, up to 64 MiB. Zero means 1 MiB.
 	MaxPayload int

@@ -76,8 +76,8 @@ func (c *Config) stateWarning() string {
 	return ""
 }
 
-// quorumWarning says that this node and its listed peers cannot elect a global leader.
-// That is no error, because they can once they have learnt of others.
+// quorumWarning says that this node and its listed peers cannot elect a global leader. That
+// is not an error, because they can once they have learnt of others.
 func (c *Config) quorumWarning() string {
 	if c.Quorum == nil || len(c.Join) > 0 {
 		return ""

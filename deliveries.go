@@ -33,8 +33,8 @@ type Delivery struct {
 	// with the members that move on together. Another branch of the group may order
 	// the message anew, at another place, and deliver it as regular.
 	Transitional bool
-	// Position counts the Total and Timed messages of View, from 1, the same at all
-	// members; 0 for others.
+	// Position counts the Total and Timed messages of View from 1; 0 for others. It is the
+	// same at all members, unless the message is Transitional.
 	Position uint64
 	// Stamp is the group time of sending, wrong by at most Deviation, which is
 	// [clocksync.UnknownBound] when the sender's clock was not synchronized.

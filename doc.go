@@ -78,19 +78,19 @@
 // The time until there is a leader or a view ([Bounds]) is guaranteed in partitions whose
 // nodes are connected in time.
 //
-// The hardware clock counts the time asleep. When the machine wakes up, every answer
-// is no at once, and the node begins a new incarnation. A pause by the hypervisor,
-// which no clock of a virtual machine shows, breaks ρ.
+// The hardware clock counts the time asleep. When the machine wakes up, every answer is
+// "no" at once, and the node begins a new incarnation. A pause by the hypervisor, which no
+// clock of a virtual machine shows, breaks ρ.
 //
 // # Go's scheduler
 //
-// A node is one goroutine that waits for packets and timers. On an idle machine its
-// timers are some 0.1 to 0.3 ms late (up to 1 ms on systems other than Linux). When
-// goroutines of the same process compute all the time and occupy every processor,
-// packets and timers wait 10 to 20 ms, which no priority changes; garbage collection
-// of a large heap full of pointers has the same effect. That costs elections and fresh
-// views, never safety, and [Local] timing does not bear it. [Config.RaiseProcs] makes it
-// 0.1 to 0.2 ms again; wider timing helps, or a node in a process of its own beside the
+// A node is one goroutine that waits for packets and timers. On an idle machine its timers
+// are some 0.1 to 0.3 ms late (up to 1 ms on systems other than Linux). When goroutines of
+// the same process compute all the time and occupy every processor, packets and timers wait
+// 10 to 20 ms, which no priority changes; garbage collection of a large heap full of
+// pointers has the same effect. That costs elections and up-to-date views, never safety,
+// and [Local] timing does not bear it. [Config.RaiseProcs] makes it 0.1 to 0.2 ms again.
+// Wider timing helps too, and so does a process for the node beside that of the
 // application. [Lateness] in [Status] is measured all the time. Where tenths of a
 // millisecond matter, [Config.Awake] keeps idle processors from sleeping, at a price.
 package failaware

@@ -18,9 +18,9 @@ func (n *Node) Events(ctx context.Context) iter.Seq[event.Event] {
 	return n.EventsSince(ctx, n.events.Last())
 }
 
-// EventsSince is like [Node.Events], from the first event on that has a larger
-// sequence number than seq and is still kept; 0 asks for all that are kept. A number
-// that this process has not reached yet comes from another process, and counts as 0.
+// EventsSince is like [Node.Events], but begins with the first event that is still kept and
+// has a sequence number larger than seq; 0 asks for all that are kept. A number that this
+// process has not reached yet comes from another process, and counts as 0.
 func (n *Node) EventsSince(ctx context.Context, seq uint64) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		seq := seq // each iteration starts there again

@@ -13,7 +13,7 @@ import (
 type firstStart struct {
 	id    NodeID
 	join  bool // it has no quorum system of its own
-	empty bool // there was no state, and no sign yet that there need not be
+	empty bool // there was no state, and nothing has explained that yet
 }
 
 // lost reports whether an event is that sign.

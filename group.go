@@ -15,7 +15,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// settings returns those that must be the same at all nodes of the group.
+// settings returns the settings that must be the same at all nodes of the group.
 func (c *Config) settings() wire.Settings {
 	s := wire.Settings{Group: c.Group, MaxPacket: uint32(c.MaxPacket), MaxDrift: c.Timing.MaxDrift, FastThreshold: c.Timing.FastThreshold}
 	if c.Quorum != nil {
@@ -103,8 +103,7 @@ func settingsOf(e *stack.Event) *loop.Settings {
 	return s
 }
 
-// differences returns the settings in which a peer differs from this node, whose packets it
-// ignores.
+// differences returns the settings in which an ignored peer differs from this node.
 func (n *Node) differences(s *loop.Settings) event.Differences {
 	var d differing
 	own, there := n.cfg.settings(), &s.Told
@@ -157,8 +156,8 @@ func systemText(s string) string {
 	return s
 }
 
-// quorumDifferences returns how the quorum system of a peer differs; there is nil if the
-// peer has not told its settings.
+// quorumDifferences returns how the quorum system of a peer differs from this node's. The
+// settings of the peer are nil if it has not told them.
 func (n *Node) quorumDifferences(there *wire.Settings) event.Differences {
 	var d differing
 	if there != nil {

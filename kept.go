@@ -18,8 +18,8 @@ type keptMembers struct {
 	err   error // why it could not be written
 }
 
-// readMembers returns the addresses at which an earlier process heard members, for the
-// seeds of the configuration may be gone.
+// readMembers returns the addresses at which an earlier process heard members: the nodes of
+// Peers and Join may be gone.
 func (n *Node) readMembers() (addrs []netip.AddrPort) {
 	var err error
 	if n.heard.list, err = n.state.ReadMembers(); err != nil {
@@ -71,8 +71,8 @@ func (k *keptMembers) update(alive Set, status func() Status, write func([]state
 	return nil
 }
 
-// mergeMembers returns the peers that are alive, and then the former ones, which may come
-// back, as far as there is room.
+// mergeMembers returns the peers that are alive, followed by as many former ones as there
+// is room for, because they may come back.
 func mergeMembers(peers []PeerStatus, former []statedir.Member) (list []statedir.Member) {
 	for i := range peers {
 		if p := &peers[i]; p.Alive && p.Addr.IsValid() {

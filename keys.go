@@ -42,7 +42,7 @@ func (n *Node) ReloadKeys(ctx context.Context) error {
 	if n.cfg.KeyFile == "" {
 		return ErrNoKeys
 	}
-	r, err := seal.ReadFile(n.KeyFile()) // who reads of it may be in another directory
+	r, err := seal.ReadFile(n.KeyFile()) // an error names the absolute path
 	if err != nil {
 		return fmt.Errorf("failaware: %w", err)
 	}

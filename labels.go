@@ -7,7 +7,8 @@ import (
 	"github.com/failaware/failaware/internal/wire"
 )
 
-// labels returns the labels by which the node describes itself. A name that stands for the id is not sent.
+// labels returns the labels by which the node describes itself. The default name is not
+// sent.
 func (c *Config) labels() wire.Labels {
 	l := wire.Labels{Name: c.Name}
 	if l.Name == defaultName(c.ID) {

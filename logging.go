@@ -22,7 +22,7 @@ func (c *Config) logger() hclog.Logger {
 // slogSink passes messages on to a handler of package slog.
 type slogSink struct{ handler slog.Handler }
 
-// levelTrace is below slog's lowest level, as far as that is below the next.
+// levelTrace is as far below slog's lowest level as that is below the next.
 const levelTrace = slog.LevelDebug - 4
 
 var slogLevels = map[hclog.Level]slog.Level{hclog.Trace: levelTrace, hclog.Debug: slog.LevelDebug,

@@ -75,10 +75,10 @@ func (n *Node) Close() error {
 	return nil
 }
 
-// Leave stops the node gracefully: it gives up the lead if it has it, says that it
-// leaves, waits until nothing binds the others to it, and stops. If ctx is done
-// first, the node stops at once and Leave returns the cause. After Leave the node is
-// stopped in any case.
+// Leave stops the node gracefully: it gives up the lead if it has it, says that it leaves,
+// waits until nothing binds the others to it, and stops. If ctx is done first, the node
+// stops at once and Leave returns the cause. Otherwise the error is that of [Node.Err].
+// After Leave the node is stopped in any case.
 func (n *Node) Leave(ctx context.Context) error { return n.depart(ctx, false) }
 
 // LeaveForGood is [Node.Leave] for a node that will not come back: the peers that hear of
@@ -122,9 +122,9 @@ func toResolve(list []Peer) (out []peers.Peer) {
 // Done is closed when the node has stopped, for any reason.
 func (n *Node) Done() <-chan struct{} { return n.done }
 
-// Err returns nil while the node runs and after Close or Leave. Otherwise it returns
-// why the node stopped by itself, which is a [*DuplicateIDError] or an error of the
-// socket, or why it could not release its state directory.
+// Err returns why the node stopped by itself, a [*DuplicateIDError] or an error of the
+// socket or the disk, or else why it could not release its state directory. It returns nil
+// while the node runs, and usually after Close or Leave.
 func (n *Node) Err() error {
 	select {
 	case <-n.done:
@@ -159,18 +159,18 @@ var holdAwake = awake.Hold
 
 // Start starts a node. It returns at once, unless the node has to choose its id
 // ([Config.ID]). The node takes part as soon as its waiting time is over (Bounds.Ready,
-// and see [event.Ready]). The node runs until
-// [Node.Close], until [Node.Leave], until ctx is done (as with Close), or until it
-// stops by itself ([Node.Err]).
+// [event.Ready]). The node runs until [Node.Close], until [Node.Leave], until ctx is done
+// (as with Close), or until it stops by itself ([Node.Err]).
 //
 // With [Config.ClockBound], Start may watch for two seconds whether another writer
 // keeps the segment up to date.
 //
 // The error says which field of cfg is wrong, that the address is taken
-// ([syscall.EADDRINUSE]), that another process runs a node of this id ([ErrInUse]), that
-// no id is free ([ErrNoID]), that the state directory ([ErrDamaged], or the system's
-// error) or the key file cannot be used, that time cannot be served ([ErrServeTime]), or
-// that processors cannot be kept from sleeping ([ErrAwake]).
+// ([syscall.EADDRINUSE]), that another process runs a node of this id ([ErrInUse]), that no
+// id is free ([ErrNoID]), that the state directory ([ErrDamaged], or the system's error) or
+// the key file cannot be used, that a multicast group of [Config.Join] cannot be used, that
+// time cannot be served ([ErrServeTime]), or that processors cannot be kept from sleeping
+// ([ErrAwake]). If ctx is done already, it is that of ctx.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.ID != NoNode {
 		return start(ctx, cfg, nil, nil)
@@ -190,8 +190,7 @@ func (c Config) check(ctx context.Context) (Bounds, error) {
 	return bounds, ctx.Err()
 }
 
-// start starts a node with an id: one that it keeps in a, or claims, or else a configured
-// one.
+// start starts a node whose id is kept in a, claimed, or configured.
 func start(ctx context.Context, cfg Config, a *statedir.Assigned, claims *loop.Claim) (*Node, error) {
 	bounds, err := cfg.check(ctx)
 	if err != nil {
@@ -367,7 +366,7 @@ func systemRandom() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// isClosed reports whether a channel is closed on which nothing is sent.
+// isClosed reports whether a channel on which nothing is sent is closed.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:

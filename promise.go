@@ -30,10 +30,9 @@ type Hold struct {
 	until timed.Instant
 }
 
-// ValidFor returns how long the promise holds from now on, by the hardware clock,
-// which each call reads. It is 0 when the promise is over, or the machine has slept, or
-// the clock is not trusted any more. A user that must surely have ended by then
-// subtracts the time that ending takes.
+// ValidFor returns how long the promise holds from now on, by the hardware clock, which
+// each call reads. It is 0 when the promise is over, or the machine has slept, or the clock
+// is not trusted any more. Subtract the time that the work needs to stop.
 func (h Hold) ValidFor() time.Duration { return h.clock.left(h.until) }
 
 // String says who leads and for how long no other node does.
@@ -115,7 +114,7 @@ func (e *NoLeaderError) Is(target error) bool { return target == ErrNoLeader }
 // Unwrap returns the cause.
 func (e *NoLeaderError) Unwrap() error { return e.Cause }
 
-// Refusal is the answer of a node that did not assure that it leads.
+// Refusal is the answer of a node that did not promise that it leads.
 type Refusal struct {
 	Node NodeID // that was asked
 	// Leader is the node that it follows, or NoNode if that is not known.
@@ -178,7 +177,8 @@ func (n *Node) FindLeader(ctx context.Context) (Verification, error) {
 	return n.findLeader(ctx, false)
 }
 
-// FindGlobalLeader is like [Node.FindLeader], for the node that leads globally.
+// FindGlobalLeader is like [Node.FindLeader], for the node that leads globally. A
+// [*NoLeaderError] then has Global set.
 func (n *Node) FindGlobalLeader(ctx context.Context) (Verification, error) {
 	return n.findLeader(ctx, true)
 }
@@ -224,7 +224,7 @@ func (n *Node) findLeader(ctx context.Context, global bool) (Verification, error
 	}
 }
 
-// search asks a node, and then the node that it names, until one assures that it
+// search asks a node, then the node that it names, and so on, until one promises that it
 // leads.
 func (n *Node) search(ctx context.Context, at NodeID, global bool) (v Verification, refusals []Refusal, err error) {
 	var asked timed.Set

@@ -14,7 +14,7 @@ import (
 type promiseClock struct {
 	clock  *hwclock.Clock
 	basis  loop.Basis
-	latest atomic.Int64 // the latest reading from which left was told
+	latest atomic.Int64 // the latest reading that left used
 	over   atomic.Bool
 }
 

@@ -173,9 +173,9 @@ func (n *Node) change(next quorum.System, begin func(before EpochAnswer) error) 
 	return err
 }
 
-// Edict returns an edict of the global leader for a payload: the proof for a store
-// of when this was decided. Everything else about the decision must be ready: the
-// clock is read last. Edicts of later calls are later, at whichever node they are made, as
+// Edict returns an edict of the global leader for a payload, by which a store orders this
+// decision among all others. Everything else about the decision must be ready: the clock is
+// read last. Edicts of later calls are later, at whichever node they are made, as
 // [edict.Compare] says; see docs/how-to/edicts.md. The error is that of [Node.Timestamp].
 // It is safe for concurrent use.
 func (n *Node) Edict(payload []byte) (edict.Edict, error) { return n.EdictOf(edict.Sum(payload)) }

@@ -83,8 +83,8 @@ type Reference = reference.Config
 // tests. The type is opaque because every promise of a node rests on the
 // times that its transport reports.
 //
-// With a transport, nodes find each other by their ids: [Config.Listen] and
-// [Peer.Addr] may be empty, and a nil [Config.Peers] stands for the nodes that were
-// started on the transport before, unless [Config.Join] has any. An address that is given must be an IP address
-// with a port, because no names are looked up.
+// With a transport, nodes find each other by their ids: [Config.Listen] and [Peer.Addr] may
+// be empty, and a nil [Config.Peers] stands for the nodes that were started on the
+// transport before, unless [Config.Join] has any. An address that is given must be an IP
+// address with a port, because names are not looked up.
 type Transport = transport.Transport

@@ -23,8 +23,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// loopConfig returns the configuration of the loop, without epochs if the quorum
-// system is not to be replaced.
+// loopConfig returns the configuration of the loop. epochs is nil if the quorum system
+// cannot be replaced.
 func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause.Gate) loop.Config {
 	c := &n.cfg
 	l := loop.Config{
@@ -85,9 +85,9 @@ func (c *Config) largestPacket() int {
 	return n
 }
 
-// sink is the node as its loop sees it: it turns the reports of the loop into events.
-// Its methods, and the functions of the event table that they call, are the only code
-// of this package that runs on the loop's goroutine.
+// sink is the node as its loop sees it: it turns the reports of the loop into events. Its
+// methods, and the functions of the event table that they call, are the only code of this
+// package that runs in turns of the loop.
 type sink Node
 
 // header returns the header of the next event.
