@@ -63,8 +63,8 @@ func (e ClockFault) String() string {
 		e.node(e.Peer), boundText(e.Bound))
 }
 
-// UTCChanged says that the knowledge of UTC has changed, and is State from now on. That
-// bounds get too wide with time is no event.
+// UTCChanged says that the knowledge of UTC has changed, and is State from now on. Bounds
+// that grow too wide with time cause no event.
 type UTCChanged struct {
 	Header
 	State clocksync.UTCState `api:"state"`

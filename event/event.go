@@ -53,7 +53,7 @@ type Header struct {
 	// Time is the system's wall clock when the node noticed. It is for people: nothing
 	// is decided by it, and it can jump.
 	Time time.Time
-	// Names, if not nil, has the texts of events say what nodes are called.
+	// Names, if not nil, gives the names of nodes in the texts of events.
 	Names Names
 }
 

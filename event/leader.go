@@ -79,8 +79,8 @@ func (e Following) String() string {
 	return fmt.Sprintf("this node follows %s", e.node(e.Leader))
 }
 
-// Unfit says that this node is no candidate, because the votes that its peers grant are too
-// short for its own settings (MaxLockTime there, ElectionPeriod here).
+// Unfit says that this node is not a candidate, because the votes that its peers grant are
+// too short for its own settings (MaxLockTime there, ElectionPeriod here).
 type Unfit struct{ Header }
 
 // Kind returns "unfit".

@@ -31,7 +31,7 @@ type Differences []Difference
 type Difference struct {
 	Setting string // its name, as package failaware has it, or the flag of a program
 	Here    string // the value at this node
-	There   string // empty: the peer has not said it, as one of an earlier build; packets have a digest
+	There   string // empty: only a digest of the peer's settings has come, as from earlier builds
 }
 
 func (d Difference) String() string {

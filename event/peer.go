@@ -62,9 +62,9 @@ func (e PeerRestarted) String() string {
 	return fmt.Sprintf("%s was restarted: its boot id is %v", e.node(e.Peer), e.Boot)
 }
 
-// PeerCloned says that two processes send as one incarnation of Peer, like a virtual machine
-// and its copy with the running memory. Neither is heard any more, only new incarnations of
-// both, of which one must get another id.
+// PeerCloned says that two processes send as one incarnation of Peer, like a virtual
+// machine and its copy with the running memory. This node hears neither any more, until
+// they begin new incarnations. One of them must get another id.
 type PeerCloned struct {
 	Header
 	Peer timed.NodeID `api:"peer"`
@@ -95,7 +95,7 @@ func (e PeerDuplicated) String() string {
 	return fmt.Sprintf("two processes have the id of %s: the one at %s, with boot id %v, is ignored; give it an id of its own", e.node(e.Peer), e.Addr, e.Boot)
 }
 
-// PeerLeaving says that Peer leaves the group for good.
+// PeerLeaving says that Peer leaves the group.
 type PeerLeaving struct {
 	Header
 	Peer timed.NodeID `api:"peer"`

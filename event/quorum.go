@@ -37,7 +37,7 @@ func (e OtherQuorum) String() string {
 type QuorumChange struct {
 	Header
 	Step   QuorumStep   `api:"reason"`
-	Epoch  uint64       // in which this was, or that has begun
+	Epoch  uint64       // to which the step belongs, or which has begun
 	System string       // the quorum system that it is about
 	Peer   timed.NodeID `api:"peer"` // that said so, if any
 }
@@ -51,7 +51,7 @@ type QuorumStep string
 // The steps of a change, and the faults that can show.
 const (
 	QuorumProposed   QuorumStep = "proposed"   // this node, which leads globally, has proposed System
-	QuorumSuperseded QuorumStep = "superseded" // the change asked for here is not proposed: System was before
+	QuorumSuperseded QuorumStep = "superseded" // System was proposed before, so the change asked for here is not
 	QuorumDecided    QuorumStep = "decided"    // System is known to be the successor
 	QuorumEntered    QuorumStep = "entered"    // Epoch has begun here, and System rules it
 	QuorumDead       QuorumStep = "dead"       // an administrator has declared this node dead, wrongly
