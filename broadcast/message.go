@@ -116,8 +116,8 @@ type Delivery struct {
 	// all others. Members that do not move together may deliver other messages at this
 	// Position and the later ones.
 	Flushed bool
-	// Position counts the ordered messages of the view from 1, alike at all members up to
-	// the first that is Flushed. It is 0 for Unordered messages.
+	// Position counts the ordered messages of the view from 1; 0 for Unordered messages. It
+	// is the same at all members, up to the first message that is Flushed.
 	Position uint64
 	// Stamp is the group time of sending, with an error of at most Deviation, which is
 	// [clocksync.UnknownBound] if the sender's clock was not synchronized.

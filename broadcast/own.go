@@ -32,8 +32,8 @@ func (s *Service) BroadcastSlab(reading clocksync.Reading, b Slab, off, n int, o
 }
 
 // Broadcast copies a payload, queues it for the members of the view, and returns its id.
-// reading is the node's clock reading at now. While a view changes, messages wait for the
-// next view. The error is ErrWindowFull, ErrTooLarge, ErrOptions, ErrNoQuorum or
+// reading is the present reading of the node's clock. While a view changes, messages wait
+// for the next view. The error is ErrWindowFull, ErrTooLarge, ErrOptions, ErrNoQuorum or
 // ErrLeaving. HandleTimeout returns the effects.
 func (s *Service) Broadcast(reading clocksync.Reading, payload []byte, opt Options) (ID, error) {
 	return s.broadcast(reading, payload, nil, 0, opt)

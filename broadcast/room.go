@@ -2,8 +2,8 @@ package broadcast
 
 // Each class has a lane of the window: half of this node's share, which it gets however
 // much the other class has taken. A class may take what the other leaves, unless that one
-// waits for room. An empty lane has room for a message of any size. So the share is
-// exceeded by a lane, or by one message of each class that is larger than its lane.
+// waits for room. An empty lane has room for a message of any size. So messages exceed the
+// share by a lane at most, or by one message of each class that is larger than its lane.
 const lanes = int(classes)
 
 // reservation is for the largest message of a class that was refused for lack of room. Smaller

@@ -55,8 +55,8 @@ func (s *Service) stampNow(reading clocksync.Reading) (clocksync.Time, time.Dura
 
 // promiseNow returns the smallest stamp that an unsent ordered message can have: the next
 // one that stampNow can give. While messages wait to be sent, which already have their
-// stamps, the earlier promise stays. A node whose clock has been set back promises what
-// the ordered messages need that wait for it.
+// stamps, the earlier promise stays. A node whose clock has been set back promises enough
+// for the deferred messages, which would otherwise wait until its clock has caught up.
 func (s *Service) promiseNow(reading clocksync.Reading) clocksync.Time {
 	if s.sent[ClassOrdered] == s.own[ClassOrdered] {
 		t, _ := s.believed(reading)
@@ -68,9 +68,9 @@ func (s *Service) promiseNow(reading clocksync.Reading) clocksync.Time {
 	return s.floor
 }
 
-// notePromise takes the promise in a member's header. One that holds already outlives a
-// later one, which holds only when the messages before it are ordered: after a pause it may
-// be the only one that is not old.
+// notePromise takes the promise in a member's header. If the former promise holds by now,
+// it stays usable, because the new one holds only once the messages before it are ordered:
+// after a pause, the former may be the only recent one.
 func (m *member) notePromise(floor clocksync.Time, tail uint64) {
 	if floor > m.promise {
 		m.usePromise()

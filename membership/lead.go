@@ -77,8 +77,8 @@ func (s *Service) propose(want *View, out []Effect) []Effect {
 	return append(out, Effect{Kind: RequestRound})
 }
 
-// waitForOldLeases notes until when members of the committed and of the inherited view that are
-// not in the next one may count on their last lease.
+// waitForOldLeases notes the end of the last leases of the members that the next view
+// leaves behind, of the committed view and of the inherited one.
 func (s *Service) waitForOldLeases(next *View) {
 	s.wait = s.carried
 	if s.view.leaves(next) {
@@ -191,8 +191,9 @@ func (s *Service) HandleFlushed(now timed.Instant, votes Votes, out []Effect) []
 	return s.tryCommit(now, votes, out)
 }
 
-// lease returns until when the votes of all members bind them to this leader, and the
-// number of a request such that every member has answered it or a later one.
+// lease returns the time until which the votes of all members bind them to this leader, and
+// the number of the earliest among the requests that they last voted for: all members have
+// answered it, or a later one.
 func (s *Service) lease(v *View, votes Votes) (until, answered timed.Instant) {
 	until, answered = timed.Never, timed.Never
 	for i := range v.Members {

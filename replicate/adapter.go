@@ -18,7 +18,7 @@ import (
 type adapter struct {
 	app      Application
 	sessions *session.Table
-	delivery broadcast.Delivery       // that is applied
+	delivery broadcast.Delivery       // being applied
 	command  func(command []byte) any // applies its command, without an allocation for each
 	sum      func(command []byte) uint64
 }

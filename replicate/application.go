@@ -23,8 +23,9 @@ type Application interface {
 	// operation, and is dropped elsewhere.
 	Apply(op Operation) (result any)
 	// Snapshot writes the state to w. After an error, another member does it, if one can.
-	// Otherwise it is called again, first after a second and eventually once a minute. One
-	// that [Config.Storage] would have in place of its log is made after further operations.
+	// Otherwise it is called again, first after a second and eventually once a minute. If
+	// [Config.Storage] only wanted to replace its log, it is called again after further
+	// operations.
 	Snapshot(w io.Writer) error
 	// Restore replaces the state by one that Snapshot has written; r ends with it. An
 	// error ends the replica.

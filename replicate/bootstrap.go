@@ -17,8 +17,8 @@ import (
 // operations may be lost, and an absent node that comes back discards its state. One call at
 // one node of the view is enough.
 //
-// It returns when a view continues with a state, at once if it does already: Working,
-// Merging or Transferring. Without a view that has heard of all states it waits for one. The
+// It returns when a view continues with a state (Working, Merging or Transferring), at once
+// if it does already. It waits for a view whose members have all reported their states. The
 // error is that of the broadcast, a [*NotAcceptingError] with the cause of ctx, or
 // [failaware.ErrClosed].
 func (r *Replica) Bootstrap(ctx context.Context) error {

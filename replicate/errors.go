@@ -32,9 +32,8 @@ var (
 // NotAcceptingError says why an operation was not submitted. It matches
 // [ErrNotAccepting], and [failaware.ErrNoQuorum] or [ErrRecovering] if that is why.
 type NotAcceptingError struct {
-	// Situation is why: no view, no quorum, members of which only some have a Storage or are in
-	// an epoch of the quorum system, too few members that remember the state, or so much waits
-	// for a merge, or for the reports of all members, that no more may; or Full is.
+	// Situation is why, unless Full is. In the situations Merging and Reporting,
+	// [Config.MaxQueued] bytes of operations wait already.
 	Situation Situation
 	Absent    failaware.Set // nodes of the group that are missed, if the situation is Recovering
 	Full      error         // why the disk of this node has no room for the state, or nil

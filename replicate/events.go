@@ -56,19 +56,20 @@ type StartedOver struct {
 	Bytes    uint64
 }
 
-// AwaitsMemory says that, with RequireQuorum, those members of View that remember the
-// state, Remember, are no quorum. Nodes of the group are Absent, and may know of operations
-// that were acknowledged. Operations wait until enough of them are there, or all, or until
-// [Replica.Bootstrap].
+// AwaitsMemory says that, with RequireQuorum, operations wait: the members of View that
+// remember the state, Remember, are not a quorum, and the Absent nodes of the group may
+// know of acknowledged operations. Operations go on when a quorum remembers, when no node
+// is absent, or after [Replica.Bootstrap].
 type AwaitsMemory struct {
 	View             failaware.ViewID
 	Remember, Absent failaware.Set
 }
 
 // Begun says that, with RequireQuorum, View continues with the newest state of its members,
-// although those that remember it are no quorum. If none remembers, the group has begun
-// with the initial state. If some do, a quorum has lost its memory, and acknowledged
-// operations may be lost. No node is Absent, except after [Replica.Bootstrap].
+// although the members that remember the state, Remember, are not a quorum. If there are
+// none, the group has begun with the initial state. Otherwise a quorum has lost its memory,
+// and acknowledged operations may be lost. No node is Absent, except after
+// [Replica.Bootstrap].
 type Begun struct {
 	View             failaware.ViewID
 	Remember, Absent failaware.Set
@@ -143,10 +144,11 @@ type Differs struct {
 	Setting, Here, There string
 }
 
-// RolledBack says that, with RequireQuorum and Storage, Members lack operations of which they have
-// told others that they were on their disks: an older copy of Storage has come back, or a disk
-// has lost what it had flushed. They do not count among those that remember, until they have the
-// state of a later view. If the view waits ([AwaitsMemory]), bring the absent nodes back.
+// RolledBack says that, with RequireQuorum and Storage, Members lack operations that they
+// had reported to be on their disks: an older copy of Storage has come back, or a disk has
+// lost what it had flushed. They do not count among those that remember, until they have
+// the state of a later view. If the view waits ([AwaitsMemory]), bring the absent nodes
+// back.
 type RolledBack struct {
 	View    failaware.ViewID
 	Members failaware.Set

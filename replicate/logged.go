@@ -2,8 +2,8 @@ package replicate
 
 import "github.com/hashicorp/go-hclog"
 
-// logEvents returns what stands in for [Config.OnEvent]: it hands the events to a log, and those
-// that somebody should look at as warnings.
+// logEvents returns the default of [Config.OnEvent], which logs the events: as warnings
+// those that somebody should look at.
 func logEvents(log hclog.Logger) func(Event) {
 	return func(e Event) {
 		level := hclog.Info

@@ -65,7 +65,8 @@ func Prepare(node failaware.Config, app Application, cfg Config) (*Prepared, err
 	return p, nil
 }
 
-// Start is [Start] for the application and the configuration of Prepare.
+// Start is [Start] for the application and the configuration of Prepare. It fails if Start
+// or Close of p was called before.
 func (p *Prepared) Start(node *failaware.Node) (*Replica, error) {
 	if p.used {
 		return nil, errUsed

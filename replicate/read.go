@@ -18,15 +18,15 @@ type Freshness struct {
 	// AtMost is how long the view stays up to date after AsOf unless it is renewed; 0
 	// unless UpToDate. It is an upper bound: the node may withdraw the view earlier.
 	AtMost time.Duration
-	// AsOf is the reading of the hardware clock that the answer holds at.
+	// AsOf is the reading of the hardware clock at which the answer holds.
 	AsOf failaware.Instant
 	// View is the view of the node, which is empty before the first one. It must not be
 	// changed.
 	View *failaware.View
 	// Situation is the situation of the replica.
 	Situation Situation
-	// Behind is how many calls of the application were waiting, above all operations
-	// that are delivered to this node and not in the state.
+	// Behind is how many calls of the application were waiting. Most are operations that
+	// are delivered to this node, but not yet in the state.
 	Behind int
 }
 
@@ -67,10 +67,11 @@ func (r *Replica) ReadLatest(ctx context.Context, f func()) (Freshness, error) {
 }
 
 // ReadLeased is [Replica.ReadLatest] without a message where the lease of the view allows
-// it. The state has every operation that had been reported as applied by [Replica.Submit],
-// or by any with StrictAtomicity, before ReadLeased was called, and what ReadLatest and
-// ReadLeased had shown to anybody. With RequireQuorum, all of them are linearizable over
-// the whole group. Unlike ReadLatest this rests on clocks: all of the group keep MaxDrift.
+// it. The state has every operation with StrictAtomicity, as all of [Replica.Submit] are,
+// that had been reported as applied before ReadLeased was called, and everything that
+// ReadLatest and ReadLeased had shown to anybody. With RequireQuorum, all of them are
+// linearizable over the whole group. Unlike ReadLatest, it rests on clocks: those of all
+// nodes of the group must keep MaxDrift.
 //
 // The caller calls f, between two calls of the application. It waits until this node has
 // delivered what it has acknowledged to others, and what f saw is known to last; the view
@@ -130,8 +131,8 @@ type Progress struct {
 	Absent failaware.Set
 	// Behind is how many calls of the application wait.
 	Behind int
-	// From is the node that sends the state that this node waits for; NoNode if no node
-	// does yet, or several members.
+	// From is the node that sends the state that this node waits for; NoNode if none does
+	// yet, or several do.
 	From failaware.NodeID
 	// Bytes of Total have come, of the snapshots that have begun to come.
 	Bytes, Total uint64

@@ -50,9 +50,9 @@ type Config struct {
 	// operations of a view that wait for one, are kept in memory. Larger ones are in a
 	// file. Zero means 8 MiB.
 	SnapshotMemory int
-	// Spool is the directory of these files, which go with the process. It must have room
-	// for two snapshots and the operations that wait ([Config.MaxQueued]). Empty means
-	// Storage, or without one that for temporary files.
+	// Spool is the directory of these files, which do not outlive the process. It must have
+	// room for two snapshots and the operations that wait ([Config.MaxQueued]). Empty means
+	// Storage or, without one, the system's directory for temporary files.
 	Spool string
 	// ChunkBytes is how many bytes of a snapshot travel in one message, at least 64.
 	// Zero means 16 KiB, or as many as fit into the broadcast's MaxPayload if that is
@@ -64,11 +64,11 @@ type Config struct {
 	// Window is how many bytes of a snapshot may be under way to its slowest receiver,
 	// up to 1 GiB. Zero means 1 MiB.
 	Window int
-	// MaxQueued is how many bytes of operations may wait for a snapshot or a merge, 64
-	// for each operation included: 1 KiB to 1 TiB. For a larger snapshot, as many bytes as
-	// it has may wait, in a file beyond SnapshotMemory. MaxQueued may wait for the
-	// application too; further ones count as [failaware.BroadcastConfig.Backlog]. Zero
-	// means 64 MiB.
+	// MaxQueued is how many bytes of operations may wait for a snapshot or a merge, 64 for
+	// each operation included: 1 KiB to 1 TiB. For a larger snapshot, as many bytes as it
+	// has may wait, in a file beyond SnapshotMemory. As many bytes may wait for the
+	// application; further ones count as [failaware.BroadcastConfig.Backlog]. Zero means 64
+	// MiB.
 	MaxQueued int
 	// HashEvery is the number of ordered messages after which members compare hashes of
 	// their states, for which the application is a [Hasher]. Zero means never.
@@ -109,11 +109,11 @@ type Replica struct {
 }
 
 // Start keeps an application the same as those of the other nodes of the group, over the
-// broadcast of a running node. The application must be in its initial state. All nodes
-// of the group must call Start right after their own start: a member that does not report its
+// broadcast of a running node. The application must be in its initial state. All nodes of
+// the group must call Start right after their own start: a member that does not report its
 // state keeps the others waiting. The replica takes all deliveries of the node, so
-// [failaware.Node.Receive] fails with [failaware.ErrConsumer]. Messages
-// that are no operations go by [Replica.Broadcast] to [Config.OnMessage]; those of
+// [failaware.Node.Receive] fails with [failaware.ErrConsumer]. Messages that are not
+// operations go by [Replica.Broadcast] to [Config.OnMessage]; those of
 // [failaware.Node.Broadcast] must not be mixed with them.
 //
 // When the node begins another incarnation (event.Restarted), the replica keeps the
@@ -134,11 +134,11 @@ type Replica struct {
 // group would wait for a member without a state.
 //
 // The error names the field of cfg that is wrong, or is [failaware.ErrBroadcastOff],
-// [failaware.ErrSendOnly], [failaware.ErrConsumer] or [ErrLate], or says that app lacks
-// a method. That of a Storage matches [failaware.ErrDamaged], and names the file that is
-// damaged, with the offset, or lost, which may be one of the StateDir; it matches
-// [failaware.ErrInUse] or [ErrOwner]; or it is the system's. The node goes on, and the application must
-// not be used any more.
+// [failaware.ErrSendOnly], [failaware.ErrConsumer] or [ErrLate], or says that app lacks a
+// method. An error of the Storage matches [failaware.ErrInUse], [ErrOwner] or
+// [failaware.ErrDamaged], or is the system's. ErrDamaged means that a file, perhaps one of
+// the StateDir, is lost or damaged: the text names the file and the offset. After an error
+// the node goes on, and the application must not be used any more.
 func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) {
 	return (&Prepared{app: app, cfg: cfg}).Start(node)
 }

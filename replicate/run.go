@@ -19,7 +19,8 @@ func (r *Replica) begin(stream *engine.Stream) {
 func (r *Replica) run(ctx context.Context, stream *engine.Stream) {
 	defer close(r.done)
 	err := r.engine.Run(ctx)
-	// Who waits for the node may call Close as soon as that has ended.
+	// This comes before the end of the node: a caller that waits for that may call Close,
+	// which ends ctx.
 	if ctx.Err() == nil && !errors.Is(err, failaware.ErrClosed) {
 		r.err = err
 		if r.log != nil {

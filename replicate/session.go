@@ -14,8 +14,8 @@ import (
 
 // Limits of sessions. They are the same at all nodes, which must all keep the same results.
 const (
-	// MaxSessions is how many sessions a state keeps. When another is opened, the one
-	// whose last operation came the longest ago expires.
+	// MaxSessions is how many sessions a state keeps. When another is opened, the least
+	// recently used one expires.
 	MaxSessions = 4096
 	// SessionWindow is how many numbers of a session are remembered, up to the largest
 	// that was applied.
@@ -94,8 +94,9 @@ func (r *Replica) Session(id SessionID) *Session { return &Session{r: r, id: id}
 func (s *Session) ID() SessionID { return s.id }
 
 // Next returns the number after the largest that this Session has returned, or was given.
-// A client that continues with a session after a restart gives its own first: it must
-// write down each number, with its command, before it submits them.
+// It does not know the numbers of an earlier process. So a client that continues with a
+// session after a restart must have written down each number, with its command, before it
+// submitted them, and submits the last one again first.
 func (s *Session) Next() uint64 { return s.largest.Add(1) }
 
 // Submit is [Replica.Submit] for the operation with a number of the session. The client
