@@ -40,7 +40,7 @@ func (r *reference) over(now timed.Instant, rho timed.Drift) bool {
 }
 
 // leapCome returns the leap second that a majority announces, if it has come for one of
-// them, or 0. The known interval of UTC does not tell where UTC is unknown or disputed.
+// them, or 0. Where UTC is unknown or disputed, no known interval of UTC tells this.
 func (t *references) leapCome(now timed.Instant, rho timed.Drift) Time {
 	for k := range t.list {
 		if !t.list[k].over(now, rho) {

@@ -97,9 +97,9 @@ type Snapshot struct {
 // Timeline returns the timeline that the snapshot is on.
 func (s *Snapshot) Timeline() TimelineID { return s.id }
 
-// Unclaimed returns a snapshot that shows the same times and claims nothing about them.
-// It is for the time after the incarnation that s is of: that no longer hears of other
-// leaders, and its clock may have been found faulty.
+// Unclaimed returns a snapshot that shows the same times and claims nothing about them. It
+// is for the time after the end of the incarnation of s, which no longer hears of other
+// leaders, and whose clock may have been found faulty.
 func (s *Snapshot) Unclaimed() Snapshot {
 	u := *s
 	u.known, u.own, u.utc = false, false, utcBound{}

@@ -8,7 +8,7 @@ type Header struct {
 	Version     uint8         // of the wire format
 	Suite       uint8         // how the body is sealed; 0: not sealed
 	KeyID       uint32        // which group key seals it; 0 with suite 0
-	Group       uint64        // digest of the group's name
+	Group       uint64        // digest of the group's name and of settings that its nodes share
 	Source      timed.NodeID  // sender
 	Destination timed.NodeID  // receiver
 	Boot        timed.BootID  // the sender's incarnation
@@ -18,8 +18,8 @@ type Header struct {
 	// Quiet says that the packet has no news: its receiver need not wake up for it, and
 	// handles it before anything else that it does.
 	Quiet bool
-	// Patient says of a request that replies without news may be quiet, because its
-	// sender looks for them soon.
+	// Patient, of a request, says that replies without news may be quiet, because the
+	// requester looks for them soon.
 	Patient bool
 }
 

@@ -2,16 +2,17 @@ package datagram
 
 import "github.com/failaware/failaware/timed"
 
-// rivalry is what shows that a challenger is no restarted peer, but another process that
-// runs beside the accepted one.
+// rivalry is the evidence that a challenger is not a restarted peer, but another process
+// that runs beside the accepted one.
 type rivalry struct {
 	came timed.Instant // when a packet came that it sent after one of the accepted incarnation; 0: none has
 	told bool
 }
 
 // noteRival takes a packet of a challenger. It reports, once for each challenger, that the
-// accepted incarnation sent a packet before the challenger did, and another one after it:
-// a process that ends comes back with neither of its former incarnations.
+// accepted incarnation sent a packet before the challenger did, and another one after it.
+// An incarnation that has ended sends nothing more, so the challenger is not a restart of
+// the accepted one.
 func (s *Service) noteRival(received timed.Instant, p *peer, h *Header) bool {
 	r, heard := &p.challenger.rivalry, p.current.lastDirect
 	if heard == 0 || r.told {

@@ -17,7 +17,7 @@ type recentPackets [recentCount]struct {
 const recentCount = 8
 
 // conflict notes a packet and reports whether another packet had its counter. Packets
-// without a counter (0) prove nothing. A repeated packet is no conflict.
+// without a counter (0) prove nothing. A repeated packet is not a conflict.
 func (l *recentPackets) conflict(h *Header) bool {
 	e := &l[h.Counter%recentCount]
 	if h.Counter == e.counter && h.Counter != 0 {

@@ -38,7 +38,8 @@ func (e *Election) Audit(now timed.Instant) string {
 	return e.auditEpochs()
 }
 
-// auditEpochs returns an invariant that is broken where quorum systems are replaced, or "".
+// auditEpochs returns an invariant of the replacement of quorum systems that the state
+// breaks, or "".
 func (e *Election) auditEpochs() string {
 	g, m := e.global, e.cfg.Epochs
 	switch {

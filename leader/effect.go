@@ -85,7 +85,7 @@ const (
 	Resigned
 	// Distrusted: the incarnation has ended, as when its clock cannot be trusted.
 	Distrusted
-	// NoQuorum: no quorum has renewed the global lease.
+	// NoQuorum: no quorum renewed the global lease in time.
 	NoQuorum
 )
 

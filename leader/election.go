@@ -51,7 +51,7 @@ type Election struct {
 
 	readyAt, quietUntil timed.Instant
 	settledAt           timed.Instant // when a tentative incarnation would have been ready
-	resigned            bool          // leaves for good: no longer a contender
+	resigned            bool          // the node leaves: it is no longer a contender
 	steppedDown         bool          // not a contender until another leads, or until downUntil
 	downUntil           timed.Instant
 
@@ -172,7 +172,7 @@ func (e *Election) Leading() (expiration timed.Instant, leading bool) {
 // Support returns the support set of the lease held.
 func (e *Election) Support() timed.Set { return e.support }
 
-// Refusals returns the nodes that refused the round that was won last.
+// Refusals returns the nodes that refused their votes in the last round that was won.
 func (e *Election) Refusals() timed.Set { return e.refused }
 
 // Vote returns the last vote of a node of the support set; ok is false if none is

@@ -93,9 +93,9 @@ func (e *Election) freed(now timed.Instant, by timed.Incarnation) {
 	}
 }
 
-// voter reports whether this node can lead globally where quorum systems are replaced:
-// only members of the present one can. Peers rank a node by its own report, so that all
-// rank it alike while some have not heard of an epoch.
+// voter reports whether quorum systems are replaced, and this node is a member of the
+// present one: only such nodes can lead globally then. Peers rank a node by its own report,
+// so that all rank it alike while some have not heard of an epoch.
 func (e *Election) voter() bool {
 	return e.cfg.Epochs != nil && e.cfg.Quorum != nil && e.cfg.Quorum.Members().Has(e.cfg.Self.Node)
 }

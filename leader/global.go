@@ -76,9 +76,9 @@ func (e *Election) winGlobally() {
 	e.keepStamps()
 }
 
-// boundGlobal has the global lease end with the local lease of a round without a quorum. That
-// ends first if the round asked for less lock time than the one with the quorum. Without this
-// rule, another round that renews the local lease late would revive the global one.
+// boundGlobal makes the global lease end no later than the local lease of a round without a
+// quorum, which ends first if that round asked for less lock time. Without this rule,
+// another round that renews the local lease late would revive the global one.
 func (e *Election) boundGlobal() {
 	if e.global != nil {
 		e.global.until = timed.Earlier(e.global.until, e.expiration)

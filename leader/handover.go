@@ -1,8 +1,8 @@
 package leader
 
 // A leader p that resigns gives up its leases before it sends anything. So its votes could
-// serve another at once, if members did not count on its view V still. Release waits until
-// all have said that they dropped V. To be faster, the packet that gives V up names a
+// serve another node at once, but members may still count on its view V. Release waits
+// until all have said that they dropped V. To be faster, the packet that gives V up names a
 // successor q, and these rules preserve the meaning of votes:
 //
 //  1. Answers to questions bind their asker to nothing, so p hands over no votes on which
@@ -16,8 +16,8 @@ package leader
 //  4. All leases on V rest on the vote of q too. So q knows when they end, by its own clock:
 //     when its vote for p does. It can ask for votes before that only if it knows of the
 //     hand-over, p freed its vote, or it is another incarnation, which is not V's member.
-//     What q has asked before it became a member of V can still be on its way. So p hands
-//     nothing over before that is slow: for FastThreshold from V's commit on.
+//     A request that q sent before it became a member of V can still be on its way. So p
+//     hands nothing over until such a request is slow: for FastThreshold after V's commit.
 //  5. Until then, q commits no view without a member of V other than p: members drop V when
 //     they acknowledge the proposal. And it gives no vote back, unless it has committed a
 //     view.
@@ -83,8 +83,8 @@ func (e *Election) InheritedUntil() timed.Instant { return e.inheritedUntil }
 func (e *Election) Handed() timed.Incarnation { return e.handed }
 
 // NoteCommitted notes that this node has committed a view. No member counts any more on the
-// view of the leader whose votes this node took over. The members vote for this node now, and
-// requests of theirs that they sent before are slow from youngUntil on.
+// view of the leader whose votes this node took over. The members vote for this node now,
+// and requests that they sent before are slow from youngUntil on.
 func (e *Election) NoteCommitted(now timed.Instant) {
 	t := &e.cfg.Timing
 	e.inheritedUntil, e.youngUntil = 0, now.Add(t.MaxDrift.Wait(t.FastThreshold))

@@ -27,7 +27,7 @@ func (m Mode) String() string {
 	return "available"
 }
 
-// ParseMode reads the name of a mode.
+// ParseMode reads the name of a mode: available or strict.
 func ParseMode(s string) (Mode, error) {
 	switch s {
 	case "available":
@@ -58,7 +58,7 @@ func (r RankBy) String() string {
 	return "stable"
 }
 
-// ParseRankBy reads the name of a ranking.
+// ParseRankBy reads the name of a ranking: stable or id.
 func ParseRankBy(s string) (RankBy, error) {
 	switch s {
 	case "stable":
@@ -70,7 +70,7 @@ func ParseRankBy(s string) (RankBy, error) {
 }
 
 // State is a node's report about itself in every packet: its rank, the node that it is
-// locked to, and the settings that must agree.
+// locked to, and the longest vote that it gives.
 type State struct {
 	Leading   bool   // it leads
 	Contender bool   // it may become leader

@@ -41,8 +41,8 @@ func (e *Election) QuorumStamp(now timed.Instant) (q *QuorumStamp, ok bool) {
 	return e.global.stamps, true
 }
 
-// stamp returns the stamp of a vote that this node gives at now. Stamps of one
-// incarnation differ.
+// stamp returns the stamp of a vote that this node gives at now. No two stamps of an
+// incarnation are the same.
 func (e *Election) stamp(now timed.Instant) VoteStamp {
 	g := e.global
 	g.lastStamp = timed.Later(now, g.lastStamp+1)

@@ -17,7 +17,7 @@ const MaxDrift Drift = 10_000_000
 
 const billion = 1_000_000_000
 
-// Validate reports whether ρ lies in [0, MaxDrift].
+// Validate returns an error unless ρ lies in [0, MaxDrift].
 func (r Drift) Validate() error {
 	if r < 0 || r > MaxDrift {
 		return fmt.Errorf("drift of %d ppb is outside [0, %d]", int64(r), int64(MaxDrift))

@@ -23,11 +23,12 @@ func (t Timing) IndirectPeriod() time.Duration {
 	return max(t.KeepalivePeriod, min(most, t.KeepalivePeriod+older))
 }
 
-// WordLasts returns for how long after a peer's last direct packet the word of others counts.
-// A word extends the peer's life by Expires, and the latest that counts may be a VouchedPeriod
-// old. So the peer lives for two periods of direct packets at least, and the loss of one
-// such packet ends nothing. A link that fails one way shows within an IndirectPeriod and an
-// Expires after that, which the upper limit keeps within 2·IndirectPeriod + 4·Expires.
+// WordLasts returns for how long after a peer's last direct packet the word of others about
+// it counts. A word extends the peer's life by Expires, and the latest that counts may be a
+// VouchedPeriod old. So the peer lives for two periods of direct packets at least, and the
+// loss of one such packet ends nothing. A link that fails one way shows within an
+// IndirectPeriod and an Expires after that, which the upper limit keeps within
+// 2·IndirectPeriod + 4·Expires.
 func (t Timing) WordLasts() time.Duration {
 	period := t.IndirectPeriod()
 	two := t.MaxDrift.Upper(2*(period+t.SchedulingDelay)) + t.FastThreshold

@@ -21,7 +21,7 @@ type Timing struct {
 	MinDelay time.Duration
 	// SchedulingDelay is σ: a timely process acts within σ of a trigger.
 	SchedulingDelay time.Duration
-	// ElectionPeriod is EP: a candidate or leader broadcasts at least this often.
+	// ElectionPeriod is EP: a candidate or leader requests votes at least this often.
 	ElectionPeriod time.Duration
 	// KeepalivePeriod is KP: every node is heard by every other at least this often,
 	// directly or through the leader of both.
@@ -100,8 +100,9 @@ func Preset(name string) (Timing, error) {
 // Presets returns the names that [Preset] knows.
 func Presets() []string { return []string{"local", "lan", "wan"} }
 
-// Deaf reports whether a peer that is not alive does not hear this node, when its last fast
-// packet came age ago: that of a peer that is merely silent came almost Expires ago.
+// Deaf reports whether a peer that is not alive, and whose last fast packet came age ago,
+// does not hear this node. The last fast packet of a peer that is merely silent came almost
+// Expires ago.
 func (t Timing) Deaf(age time.Duration) bool { return age+2*t.KeepalivePeriod < t.Expires }
 
 // RoundTime returns 2Δ(1+ρ), the length of an election round.
