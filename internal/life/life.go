@@ -112,7 +112,7 @@ const (
 
 // JudgeRate takes a verdict on the rate of the hardware clock. It reports whether the
 // incarnation must end now. A rate that is known to be beyond ρ stays so until it is
-// measured again: that nobody corrects the kernel's clock any more mends nothing.
+// measured again: an end of the kernel's corrections says nothing about it.
 func (m *Machine) JudgeRate(r Rate) (restart bool) {
 	if r == RateUnknown {
 		return false
@@ -122,14 +122,14 @@ func (m *Machine) JudgeRate(r Rate) (restart bool) {
 	return restart
 }
 
-// Leave notes that the node leaves for good.
+// Leave notes that the node leaves the group.
 func (m *Machine) Leave() { m.leaving = true }
 
-// Leaving reports whether the node leaves for good.
+// Leaving reports whether the node leaves the group.
 func (m *Machine) Leaving() bool { return m.leaving }
 
-// Fail notes that the node ends. unwritten says that a write failed which had to be
-// on the disk before anything else is said.
+// Fail notes that the node ends. unwritten says that a write failed that had to be on the
+// disk before the node says anything else.
 func (m *Machine) Fail(unwritten bool) {
 	m.over = true
 	m.stale = m.stale || unwritten
@@ -141,8 +141,8 @@ func (m *Machine) End() { m.over = true }
 // Over reports whether the node ends.
 func (m *Machine) Over() bool { return m.over }
 
-// MaySpeak reports whether effects may still be performed. None may after a failed
-// write, since the node would forget it.
+// MaySpeak reports whether effects may still be performed. After a failed write none may,
+// because the node would forget what they rest on.
 func (m *Machine) MaySpeak() bool { return !m.stale }
 
 // Waiting returns why the last incarnation ended, or None once another has begun.

@@ -17,8 +17,8 @@ import (
 // answer without it.
 const statusPatience = time.Second
 
-// ask has the loop run f in its next turn, and waits for the reply. It does nothing if ctx
-// has ended before. The error is [ErrClosed] or the cause of ctx.
+// ask makes the loop run f in its next turn, and waits for the reply. It does nothing if
+// ctx is already done. The error is [ErrClosed] or the cause of ctx.
 func ask[T any](ctx context.Context, l *Loop, f func(d *driver, reply func(T))) (T, error) {
 	var none T
 	if ctx.Err() != nil {
@@ -47,7 +47,7 @@ func try(ctx context.Context, l *Loop, f func(d *driver, reply func(error))) err
 	return failed
 }
 
-// Leave has the node leave the group and then end. It does not wait. forGood says that it
+// Leave makes the node leave the group and then end. It does not wait. forGood says that it
 // will not come back.
 func (l *Loop) Leave(forGood bool) { l.do(func(d *driver) { d.leave(forGood) }) }
 
@@ -112,7 +112,7 @@ func (l *Loop) RecallOrdered(marks []broadcast.Mark) error {
 	})
 }
 
-// ProposeQuorum has the global leader of an epoch propose another quorum system. The error
+// ProposeQuorum proposes another quorum system, at the global leader of an epoch. The error
 // is [ErrNotLeader], that of the stack, [ErrClosed], or the cause of ctx.
 func (l *Loop) ProposeQuorum(ctx context.Context, epoch uint64, next string) error {
 	return try(ctx, l, func(d *driver, reply func(error)) { reply(d.proposeQuorum(epoch, next)) })

@@ -37,8 +37,8 @@ func (d *driver) sendBack(p *wire.Packet) {
 	d.challenge(p, to, p.Header.Destination)
 }
 
-// challenge adds a packet to an address that has not shown that it receives for a node,
-// unless it would get more bytes than came from there in the name of that node.
+// challenge adds a packet for a node to an address that has not shown that it receives,
+// unless the address would get more bytes than came from there in the node's name.
 func (d *driver) challenge(p *wire.Packet, to netip.AddrPort, node timed.NodeID) {
 	o := &d.out.challenges
 	if !to.IsValid() {
@@ -68,8 +68,8 @@ func (d *driver) challenge(p *wire.Packet, to netip.AddrPort, node timed.NodeID)
 // nanoseconds. An early stamp loosens the bound of the delay.
 const maxEarly = 1 << 16
 
-// sendChallenges sends the challenges of a turn. Their stamps are unlike any that other
-// addresses see, and the stamps of other packets do not tell them.
+// sendChallenges sends the challenges of a turn. No other address sees their stamps, or can
+// guess them from the stamps of other packets.
 func (d *driver) sendChallenges() {
 	o, c := &d.out, &d.out.challenges
 	for i := range c.pkts[:c.n] {

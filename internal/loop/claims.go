@@ -33,7 +33,7 @@ type claiming struct {
 	kept     bool
 	answered timed.Instant // when a rival was last answered
 
-	rival timed.BootID   // the last one of which a packet came
+	rival timed.BootID   // the last one that sent a packet
 	from  netip.AddrPort // from where it came
 }
 
@@ -76,14 +76,14 @@ func (d *driver) judgeClaim(kind datagram.Kind) {
 	switch {
 	case !p.Has(wire.FrameInUse):
 		m.NoteAcceptance(d.clock.now)
-	case d.clock.now.Sub(p.Header.Echo.Latest) <= d.cfg.Timing.Expires/2: // it is no late packet
+	case d.clock.now.Sub(p.Header.Echo.Latest) <= d.cfg.Timing.Expires/2: // it is not a late packet
 		m.NoteRefusal(p.Used)
 	}
 }
 
-// handleRival takes an authentic packet of another process with this node's id. A node
-// that claims the id gives it up. Another one answers, so that the sender learns of it;
-// the answer repeats the sender's stamp, and so shows that it is no late packet.
+// handleRival takes an authentic packet of another process with this node's id. A node that
+// claims the id gives it up. Another one answers, so that the sender learns of it; the
+// answer repeats the sender's stamp, and so shows that it is not a late packet.
 func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
 	d.claims.rival, d.claims.from = h.Boot, from
 	if m := d.claims.machine; m != nil {

@@ -44,7 +44,7 @@ type driver struct {
 	awaits     timed.Instant // when to look at the events that wait for settings; 0: none waits
 
 	introductions *introduce.Machine // nil between two incarnations
-	introduced    []introduce.Effect // of the call last
+	introduced    []introduce.Effect // of the handler called last
 	candidates    *join.Found        // that the introductions know
 	claims        claiming
 

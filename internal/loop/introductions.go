@@ -76,9 +76,9 @@ func (d *driver) greetAt(id timed.NodeID, addr netip.AddrPort) {
 	}
 }
 
-// greeting returns a packet to a node, in a version of the wire format, that goes elsewhere
-// than packets to that node do. It says whether this node leads, as all packets do: the node
-// may know this one, and then believes it.
+// greeting returns a packet to a node, in a version of the wire format, for an address
+// other than the one that packets to the node go to. It says whether this node leads, as
+// all packets do: the node may know this one, and then believes it.
 func (d *driver) greeting(version uint8, id timed.NodeID) wire.Packet {
 	p := hello(&d.cfg, version, id, d.clock.now)
 	d.stack.Election().FillState(d.clock.now, &p.State)
@@ -107,7 +107,8 @@ func (d *driver) tell(peer timed.NodeID, members timed.Set) {
 	}
 }
 
-// introducible returns an address as introductions have it.
+// introducible returns an address in the form of introductions: without a zone, and an IPv4
+// address never mapped to IPv6.
 func introducible(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }

@@ -40,16 +40,16 @@ type Config struct {
 	Labels wire.Labels
 	// Settings are told to nodes with other settings. The loop adds the quorum system.
 	Settings wire.Settings
-	// Deliver has the loop queue the deliveries of the broadcast. Otherwise it drops
+	// Deliver makes the loop queue the deliveries of the broadcast. Otherwise it drops
 	// them.
 	Deliver bool
 	Backlog int // of the delivery queue, in bytes
-	// CheckLent has the delivery queue check that lent payloads do not change.
+	// CheckLent makes the delivery queue check that lent payloads do not change.
 	CheckLent bool
 
 	Conn   transport.Conn
 	Clock  *hwclock.Clock
-	Wall   func() time.Time // group time begins with it
+	Wall   func() time.Time // the wall clock, with which group time begins
 	Random func() uint64    // of boot ids
 	State  *statedir.Dir    // nil: nothing outlives the process
 	Claim  *Claim           // nil: the id is configured, or was kept before
@@ -144,18 +144,19 @@ func (l *Loop) Reach() (r broadcast.Reach, ok bool) {
 	return broadcast.Reach{View: id, Have: n[3], Delivered: n[4], Position: n[5]}, ok
 }
 
-// Wake has the loop take a turn.
+// Wake makes the loop take a turn.
 func (l *Loop) Wake() { l.cfg.Conn.Wake() }
 
-// handleSends has queued messages sent: by the caller itself, if it may.
+// handleSends sends queued messages in a turn of the caller, if it may take one. Otherwise
+// it wakes the loop.
 func (l *Loop) handleSends() {
 	if !l.driver.tryTurn() {
 		l.Wake()
 	}
 }
 
-// do has the loop call f in its next turn, and returns false if the loop has ended.
-// The loop may end before it calls f.
+// do makes the loop call f in its next turn, and returns false if the loop has ended. The
+// loop may end before it calls f.
 func (l *Loop) do(f func(*driver)) bool {
 	if !l.commands.Put(f) {
 		return false

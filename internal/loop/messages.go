@@ -164,7 +164,7 @@ func (m *messages) keepRemains(e *broadcast.Effect) {
 	}
 }
 
-// stage stages an item that is no message.
+// stage stages an item that is not a message.
 func (m *messages) stage(it deliveryqueue.Item) {
 	if m.deliveries != nil {
 		*m.deliveries.Stage() = it

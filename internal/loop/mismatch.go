@@ -44,7 +44,7 @@ type mismatch struct {
 	answered           timed.Instant
 	exchange           exchange
 	// mayAgree says that the peer has told no settings, although it would if they differed:
-	// its packets may be late ones, of before a change of the quorum system.
+	// its packets may be late ones, from before a change of the quorum system.
 	mayAgree bool
 }
 
@@ -83,9 +83,9 @@ func (l mismatches) at(addr netip.AddrPort, now timed.Instant) *Settings {
 // forget forgets a peer whose settings agree now.
 func (l mismatches) forget(id timed.NodeID) { delete(l, id) }
 
-// noteGroup notes a packet of another group. A damaged or forged packet must not accuse
-// a peer. Nor must a late one: nodes that order messages by the quorums of epochs speak in the
-// first epoch as those do that know of no other, which is another group in later epochs.
+// noteGroup notes a packet of another group. A damaged or forged packet must not accuse a
+// peer. Nor must a late one: with OrderByEpoch, the packets of a node in its first epoch
+// can name [stack.Config.Former], which is another group in later epochs.
 func (d *driver) noteGroup(pkt *udp.Packet, h *datagram.Header) {
 	frames, ok := d.authentic(pkt, h)
 	if !ok {

@@ -124,9 +124,9 @@ func (o *outbound) send(clock *hwclock.Clock, conn transport.Conn) {
 // drop drops the packets of the turn.
 func (o *outbound) drop() { o.n, o.used, o.cast = 0, 0, nil }
 
-// together returns how many packets leave by one system call. The kernel handles a
-// train of packets to one address as one; packets that are not part of a crowd bound
-// the delays, and leave one by one.
+// together returns how many packets leave by one system call. The kernel handles a train of
+// packets to one address as one. Otherwise packets leave in up to stampsPerTurn calls, one
+// by one if those are enough, so that their stamps bound the delays well.
 func (o *outbound) together() int {
 	if o.bulk && o.crowded() {
 		return o.n

@@ -114,8 +114,8 @@ type report struct {
 	calls  []func() // results of commands
 }
 
-// after has f called once the state of this turn is published and its packets have
-// left.
+// after registers f, to be called when the state of this turn is published and its packets
+// have left.
 func (r *report) after(f func()) { r.calls = append(r.calls, f) }
 
 // flush publishes the state, sends the packets of the turn, and gives its reports, in this

@@ -78,9 +78,9 @@ func (d *driver) publish() {
 	}
 }
 
-// phaseOf returns the phase of the next snapshot: the present one, if nothing
-// happened to it. A lead that ended in this turn is over, even if another has begun
-// since, and so is one whose lease ran out before it was renewed.
+// phaseOf returns the phase of the next snapshot: the present one, if it continues. A lead
+// that ended in this turn is over, even if another has begun since, and so is one whose
+// lease ran out before it was renewed.
 func (p *publication) phaseOf(s *Snapshot, now timed.Instant) *Phase {
 	leads, leader := s.Leading && now < s.Expiration, timed.Incarnation{}
 	if !leads && s.Following != s.Self {

@@ -31,7 +31,7 @@ func (t *tail) checksum() uint64 {
 // packets. A shorter one is sealed with each packet: that takes less room.
 const sharedFrom = 2048
 
-// takeRing has packets sealed with the first key of a ring from now on.
+// takeRing seals packets with the first key of a ring from now on.
 func (o *outbound) takeRing(r *seal.Ring) { o.sealer = seal.NewSealer(r) }
 
 // suiteFor returns how a packet with a tail of the given length is sealed, and the room

@@ -43,8 +43,8 @@ func (s *Snapshot) GlobalLead(now timed.Instant) Lead {
 // UpToDate reports whether the view is up to date.
 func (s *Snapshot) UpToDate(now timed.Instant) bool { return s.View != nil && now < s.ValidUntil }
 
-// Continues reports whether a lead that lasts now is the one of the snapshot before. It is
-// not if the lease of that one ran out before it was renewed.
+// Continues reports whether a lead that lasts now is that of the snapshot before. It is
+// another lead if the lease of the snapshot ran out before it was renewed.
 func (s *Snapshot) Continues(now timed.Instant, before *Snapshot) bool {
 	return before.Self == s.Self && before.Leading && now < before.Expiration
 }

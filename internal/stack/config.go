@@ -13,7 +13,7 @@ import (
 // Config configures one node.
 type Config struct {
 	Self          timed.Incarnation
-	Group         uint64 // digest of the group's name
+	Group         uint64 // digest of the group's name and of settings that its nodes share
 	Timing        timed.Timing
 	Mode          leader.Mode
 	RankBy        leader.RankBy
@@ -36,7 +36,8 @@ type Config struct {
 	Starts uint64
 	// Tentative is that of [leader.Config]: see [Stack.Settle].
 	Tentative bool
-	// Newest is the newest version of the wire format that the node speaks; 0: of all.
+	// Newest is the newest version of the wire format that the node speaks; 0 means
+	// [wire.Version].
 	Newest uint8
 	// Sequence is that of [membership.Config].
 	Sequence uint64
@@ -49,8 +50,8 @@ type Config struct {
 	// epoch. While the node is in that epoch, it hears both, and answers each peer with the
 	// group that the peer names.
 	Former uint64
-	// OrderByEpoch has the broadcast order messages only in views that hold a quorum of the
-	// epoch of the incarnation. [EventNewEpoch] then asks for another incarnation.
+	// OrderByEpoch makes the broadcast order messages only in views that hold a quorum of
+	// the incarnation's epoch. [EventNewEpoch] then asks for another incarnation.
 	OrderByEpoch bool
 }
 

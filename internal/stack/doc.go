@@ -5,8 +5,8 @@
 // The stack is pure, like the layers: the same code runs over UDP and in the simulator. It
 // handles packets as values; package wire turns them into bytes.
 //
-// A turn is one call of a handler. It begins with the input, then everything that has
-// become due is done, and at last the packets of the turn leave:
+// A turn is one call of a handler. It handles the input, then does everything that has
+// become due, and at last sends the packets of the turn:
 //
 //	HandlePacket, HandleTimeout, …   stack.go     begin, input, end
 //	  classify a packet              receive.go   datagram: accepted? fast?

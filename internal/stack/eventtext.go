@@ -6,8 +6,8 @@ import (
 	"github.com/failaware/failaware/leader/epoch"
 )
 
-// String describes the event, for a trace. The text for users is that of the event's
-// type in package failaware.
+// String describes the event, for a trace. The text for users is that of the event's type
+// in package event.
 func (e *Event) String() string {
 	if int(e.Kind) < len(eventTexts) && eventTexts[e.Kind] != nil {
 		return eventTexts[e.Kind](e)
