@@ -2,13 +2,13 @@ package udp
 
 import "sort"
 
-// Quiet says how the packets are marked that need not wake the reader: the byte at Offset
-// has one of the bits of Mask. Such packets have at most 512 bytes.
+// Quiet says how packets that need not wake the reader are marked: the byte at Offset has
+// one of the bits of Mask. Such packets have at most 512 bytes.
 type Quiet struct {
 	Offset int
 	Mask   byte
-	// OneIn, if not 0, has one of so many quiet packets, at random, wake the reader all the
-	// same: it then reads a flood of them before they fill the buffer.
+	// OneIn, if not 0, makes one in so many quiet packets, at random, wake the reader all
+	// the same, so that it reads a flood of them before they fill the buffer.
 	OneIn int
 }
 

@@ -18,9 +18,10 @@
 // highest byte of its counter is the newest version that the sender speaks.
 //
 // Nodes of different groups decode nothing of each other, and nodes of different quorum
-// systems tell each other by a digest. So that people learn the values, such nodes send each
-// other [Settings] in a packet of its own, now and then. It has one frame, of type 255 and
-// always the same length, in place of the hello and all others. Earlier builds drop it.
+// systems recognize each other by a digest. So that people learn the values, such nodes now
+// and then send each other [Settings] in packets of their own. Such a packet has one frame,
+// of type 255 and always the same length, in place of the hello and all others. Earlier
+// builds drop it.
 //
 // # Sizes
 //

@@ -9,14 +9,14 @@ import (
 // Encoder turns packets into bytes. The zero Encoder is ready for use. It belongs
 // to one goroutine and must not be copied after its first use.
 type Encoder struct {
-	// MaxPacket is the size of the largest packet in bytes, header and body, without
-	// the overhead of a sealed one.
-	// Zero means [MaxPacket]. That is enough for everything in any group of up to
-	// 17 nodes ([PacketFor]), and usually for proposals of 94 nodes, for views of
-	// 87 nodes that survive a crash, and for views of 72 nodes that were all alone.
-	// A larger group needs a larger MaxPacket at every node, and a network that
-	// carries such packets. A packet with a broadcast frame may always be as large
-	// as [MaxBroadcast], because the broadcast bounds its own packets.
+	// MaxPacket is the size of the largest packet in bytes, header and body,
+	// without the overhead of a sealed one. Zero means [MaxPacket]. That is
+	// enough for everything in any group of up to 17 nodes ([PacketFor]), and
+	// usually for proposals of 94 nodes, for views of 87 nodes that survive a
+	// crash, and for views of 72 nodes that were all alone. A larger group
+	// needs a larger MaxPacket at every node, and a network that carries such
+	// packets. A packet with a broadcast frame may always be as large as
+	// [MaxBroadcast], because the broadcast bounds its own packets.
 	MaxPacket int
 	// Room is how many bytes stay free between the header and the frames of a packet
 	// that is to be sealed. They do not count for MaxPacket.

@@ -29,8 +29,8 @@ const (
 // CheckName returns an error if a node cannot have a name.
 func CheckName(name string) error { return CheckText(name, MaxName) }
 
-// CheckText returns an error if a name of more than most bytes, or one that people cannot
-// read or tell from another, is given to anything.
+// CheckText returns an error if a name has more than most bytes, or has characters or
+// spaces that would keep people from reading it, or from telling it from another one.
 func CheckText(name string, most int) error {
 	if len(name) > most {
 		return fmt.Errorf("%d bytes are more than %d", len(name), most)

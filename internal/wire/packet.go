@@ -31,7 +31,7 @@ const (
 	FrameStamp                        // Stamp of the vote in Reply
 	FrameQuestion                     // Question: does the destination lead?
 	FrameAnswer                       // Answer
-	FrameSuccessor                    // Successor: in whose favour the votes are free: those of Release, or without it those of the view of Resign
+	FrameSuccessor                    // Successor: the node in whose favour votes are free: those of Release or, without it, those behind the view of Resign
 	FrameTree                         // Request.Tree
 	FrameCollated                     // Collated
 	FrameEpoch                        // Epoch

@@ -199,7 +199,7 @@ func (r *reader) node(least uint64) timed.NodeID {
 	return timed.NodeID(r.uint(least, timed.MaxNodes))
 }
 
-// incarnation reads an incarnation. Two zeros are none.
+// incarnation reads an incarnation. Two zeros are the zero Incarnation.
 func (r *reader) incarnation() timed.Incarnation {
 	i := timed.Incarnation{Node: r.node(0), Boot: timed.BootID(r.uint(0, math.MaxUint64))}
 	if i.Node.Valid() != (i.Boot != 0) {
@@ -208,7 +208,7 @@ func (r *reader) incarnation() timed.Incarnation {
 	return i
 }
 
-// sequencedID reads the id of a view or a timeline. Three zeros are none.
+// sequencedID reads the id of a view or a timeline. Three zeros are the zero id.
 func (r *reader) sequencedID() (sequence uint64, i timed.Incarnation) {
 	sequence = r.uint(0, membership.MaxSequence)
 	i = r.incarnation()

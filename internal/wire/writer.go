@@ -114,7 +114,7 @@ func (w *writer) instant(t timed.Instant) { w.int(int64(t), 0, int64(datagram.Ma
 
 func (w *writer) duration(d time.Duration) { w.int(int64(d), 0, int64(timed.MaxDuration)) }
 
-// incarnation writes an incarnation. No incarnation is two zeros.
+// incarnation writes an incarnation. The zero Incarnation is two zeros.
 func (w *writer) incarnation(i timed.Incarnation) {
 	if i.Node.Valid() != (i.Boot != 0) {
 		w.fail(ErrRange)
@@ -123,7 +123,7 @@ func (w *writer) incarnation(i timed.Incarnation) {
 	w.uint(uint64(i.Boot), 0, math.MaxUint64)
 }
 
-// sequencedID writes the id of a view or a timeline. No id is three zeros.
+// sequencedID writes the id of a view or a timeline. The zero id is three zeros.
 func (w *writer) sequencedID(sequence uint64, i timed.Incarnation) {
 	if i.Node.Valid() != (sequence != 0) {
 		w.fail(ErrRange)
