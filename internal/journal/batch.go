@@ -13,7 +13,7 @@ const (
 	batchMark = 0xfa17_109b
 	// headBytes is the size of the fields before the records of a batch.
 	headBytes = 36
-	// align is what offsets of batches are multiples of.
+	// align divides the offset of every batch.
 	align = 4
 	// followed is the count of a batch that ends a segment that another one follows.
 	followed = 1<<32 - 1

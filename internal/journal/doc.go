@@ -7,12 +7,12 @@
 // in a goroutine of its own. A snapshot stands for all records up to one, whose files
 // are then removed.
 //
-// Everything is covered by checksums, and the checksum of each batch continues that of
-// the batch before it. A journal therefore tells two faults apart. A batch at the very
-// end that was never flushed is cut off, because nobody was told that it is kept. Any
-// other fault means that data is lost which somebody relies on: [Open] refuses the
-// journal with a [*DamagedError], which names the file and the offset, or with a
-// [*MissingError], which names the file.
+// Everything is covered by checksums, and the checksum of each batch continues that of the
+// batch before it. A journal therefore tells two faults apart. A batch at the very end that
+// was never flushed is cut off, because nobody was told that it is kept. Any other fault
+// means that data on which somebody relies is lost: [Open] refuses the journal with a
+// [*DamagedError], which names the file and the offset, or with a [*MissingError], which
+// names the file.
 //
 // # Files
 //
@@ -53,11 +53,13 @@
 //
 // The format assumes that a write does not change bytes around it, whatever happens to the
 // power, and that a flush is done when the system says so. After a flush that failed, the
-// system may read what the disk does not have. So [Open] writes once more what no batch says
-// to be flushed, and fails with [ErrFull] if the disk has no room for that. The format does
-// not notice an older copy of the whole directory or of the last segment, a last segment that
-// is cut off, damage of the last batch if nothing behind it says that it was flushed, or the
-// loss of the only file. Nor does it notice the loss of a snapshot while the log has all its
-// records. A caller whose snapshot has what no records led to says so in a record before it,
-// logs another one behind it, and answers with [Journal.MissingSnapshot].
+// system may read what the disk does not have. So [Open] writes once more what no batch
+// says to be flushed, and fails with [ErrFull] if the disk has no room for that. The format
+// does not notice an older copy of the whole directory or of the last segment, a last
+// segment that is cut off, damage of the last batch if nothing behind it says that it was
+// flushed, or the loss of the only file. Nor does it notice the loss of a snapshot while
+// the log has all its records. A caller whose snapshot contains more than its records led
+// to appends a record that says so before the snapshot, and another record after it. If
+// [Journal.Replay] shows both, the snapshot is lost, and the caller returns
+// [Journal.MissingSnapshot].
 package journal

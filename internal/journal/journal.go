@@ -18,8 +18,8 @@ type Options struct {
 	Segment int64
 	// ID is the number of a new journal. Zero means a random one.
 	ID uint64
-	// Former, if not empty, is a file that was written after the journal was made: a disk
-	// without a journal has lost it.
+	// Former, if not empty, names a file that was written after a journal was made. A disk
+	// without a journal has then lost it, and Open fails.
 	Former string
 }
 
@@ -55,9 +55,10 @@ func (j *Journal) Last() uint64 {
 // written when the power failed or the process ended.
 func (j *Journal) Cut() int64 { return j.lost }
 
-// Append writes a batch, and returns once it is on the disk. If the error matches
-// [ErrFull], the batch may be appended again. After any other error the journal must be
-// closed: the batch is kept or not.
+// Append writes a batch, and returns once it is on the disk. A batch that is too large is
+// refused with [ErrTooLarge]. If the error matches [ErrFull], the batch may be appended
+// again. After any other error the journal must be closed, and the batch may be kept or
+// lost.
 func (j *Journal) Append(b *Batch) error {
 	if j.failed != nil {
 		return j.failed
@@ -130,7 +131,7 @@ func (j *Journal) rotate(space int64) error {
 	return nil
 }
 
-// finish ends the segments that others follow. A crash before that is no fault. The ends
+// finish ends the segments that others follow. A crash before that is not a fault. The ends
 // are flushed before anything behind them is reported, so that the loss of what follows is
 // noticed. If the disk is full, another call goes on.
 func (j *Journal) finish() error {
@@ -148,7 +149,8 @@ func (j *Journal) finish() error {
 	return nil
 }
 
-// Close closes the journal. It must not be called before other calls have returned.
+// Close closes the journal. It must not be called before other calls have returned. Closing
+// again does nothing.
 func (j *Journal) Close() error {
 	if j.failed == ErrClosed {
 		return nil

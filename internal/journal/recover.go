@@ -217,8 +217,8 @@ func (j *Journal) missingNext(s *segment) error {
 	return &MissingError{j.disk.Path(nameOf(segmentPrefix, s.next)), laterSnapshot, j.disk.Path(s.name) + " says that others follow it"}
 }
 
-// ofAnother returns the error if a segment is of another journal than a file that is no more
-// likely to be the right one.
+// ofAnother returns the error if a segment is of another journal than a file. Either of the
+// two may be the wrong one.
 func (j *Journal) ofAnother(s *segment, than string) error {
 	return &DamagedError{j.disk.Path(s.name), 0, "it belongs to another journal than " + j.disk.Path(than)}
 }
@@ -254,9 +254,9 @@ func (j *Journal) cutLast() error {
 	return j.disk.Sync()
 }
 
-// Replay calls f with the number and the content of every record after the snapshot.
-// The content is only valid during the call. Replay must be called before the first
-// batch is appended.
+// Replay calls f with the number and the content of every record after the snapshot. The
+// content is only valid during the call. An error of f ends the calls, and is returned.
+// Replay must be called before the first batch is appended.
 func (j *Journal) Replay(f func(number uint64, record []byte) error) error {
 	for _, s := range append(slices.Clone(j.old), j.last) {
 		if err := j.replay(s, f); err != nil {

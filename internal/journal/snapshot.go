@@ -31,9 +31,10 @@ type Snapshot struct {
 	err    error
 }
 
-// NewSnapshot begins a snapshot of what the first number records have led to, which must
-// be on the disk, and more than those of the snapshot before. The caller writes its content
-// and calls [Snapshot.Commit], which makes it count. One snapshot at a time may be written.
+// NewSnapshot begins a snapshot of what the first number records have led to. It fails
+// unless these are on the disk, and more than the records of the snapshot before. The
+// caller writes its content and calls [Snapshot.Commit], which makes it count. One snapshot
+// at a time may be written.
 func (j *Journal) NewSnapshot(number uint64) (*Snapshot, error) {
 	if last, before := j.Last(), j.snapshotted(); number > last || number <= before {
 		return nil, fmt.Errorf("journal: a snapshot of %d records: the disk has %d, and a snapshot of %d", number, last, before)

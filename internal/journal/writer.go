@@ -55,10 +55,10 @@ func NewWriter(j *Journal, o WriterOptions) *Writer {
 	return w
 }
 
-// Append hands records over, which it copies, and returns the number of the last one.
-// They are in one batch, and on the disk once OnDurable has said so. Append waits while
-// more than Pending bytes wait. It fails when ctx ends before, after Close, and for good
-// when the journal has failed.
+// Append hands records over, which it copies, and returns the number of the last one. They
+// are in one batch, and on the disk once OnDurable has said so. Append waits while more
+// than Pending bytes wait. The error is the cause of ctx, [ErrClosed] after Close, or why
+// the journal has failed, for good.
 func (w *Writer) Append(ctx context.Context, records ...[]byte) (last uint64, err error) {
 	for {
 		w.mu.Lock()

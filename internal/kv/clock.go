@@ -25,8 +25,8 @@ type lease struct {
 	keys     index[string, struct{}]
 }
 
-// begin lets a lease last for its time from a reading on. A reading without a bound is
-// followed by one that has one.
+// begin lets a lease last for its time from a reading on. After a reading without a bound,
+// the time begins with the next one that has a bound.
 func (l *lease) begin(at *clocksync.Reading) {
 	if Tells(at) {
 		l.timeline, l.end = at.Timeline, at.Latest()+clocksync.Time(l.ttl)
@@ -35,8 +35,8 @@ func (l *lease) begin(at *clocksync.Reading) {
 	}
 }
 
-// renew is begin for a lease whose time has begun. A renewal that was overtaken by a later one
-// has the earlier reading of the two, and takes nothing away from what that has promised.
+// renew is begin for a lease whose time has begun. A renewal that a later one has overtaken
+// has the earlier reading of the two, and must not shorten the lease.
 func (l *lease) renew(at *clocksync.Reading) {
 	before := *l
 	if l.begin(at); l.timeline == before.timeline {
@@ -82,7 +82,7 @@ func (s *State) advance(c *Command) {
 	}
 }
 
-// note makes sure that advance looks at the leases when one ends.
+// note makes sure that advance looks at the leases when this one ends.
 func (s *State) note(l *lease) {
 	s.stray = s.stray || l.timeline != s.clock.timeline
 	s.soonest = min(s.soonest, l.end)
@@ -128,8 +128,8 @@ func (s *State) grant(c *Command) Result {
 	return r
 }
 
-// loneLease reports whether an entry, which may be nil, has a lease that its write has made
-// with it, and that no other key has.
+// loneLease reports whether an entry, which may be nil, has a lease that its own write has
+// made and no other key has.
 func (s *State) loneLease(e *Entry) bool {
 	if e == nil || e.Lease != e.Dot {
 		return false

@@ -16,7 +16,7 @@ type Op uint8
 const (
 	// Put writes a key; with Match only if it has the version Version.
 	Put Op = iota + 1
-	// Delete deletes a key, likewise.
+	// Delete deletes a key, with Match on the same condition.
 	Delete
 	// Grant creates a lease of TTL, named by the command's dot.
 	Grant

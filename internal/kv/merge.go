@@ -11,8 +11,8 @@ import (
 // Merge makes the state that of several parts which meet. It depends on nothing but them
 // and their order.
 //
-// For each key, the write stays that knew of all others. Among writes that did not know
-// of each other the last one stays, if the readings of their writers' clocks prove which
+// For each key, the write that knew of all others stays. Among writes that did not know of
+// each other the last one stays, if the readings of their writers' clocks prove which one
 // that is. Otherwise one of them stays, and the others become conflicts.
 func (s *State) Merge(branches []*State) {
 	m := State{kind: s.kind}

@@ -14,9 +14,10 @@ func (s *State) Kind() Kind { return s.kind }
 // Get returns the entry of a key, or nil.
 func (s *State) Get(key string) *Entry { return s.entry(key) }
 
-// List returns the keys that begin with a prefix and come after a key, in their order: at
-// most limit, and of [MaxListBytes] together unless it is one; all if limit is 0. more says
-// that there are others.
+// List returns the entries of keys that begin with a prefix and come after a key, in the
+// order of the keys. It returns at most limit entries, which together count at most
+// [MaxListBytes] unless there is only one, or all if limit is 0. more says that there are
+// others.
 func (s *State) List(prefix, after string, limit int) (entries []*Entry, more bool) {
 	start := prefix
 	if after >= prefix && after != "" {

@@ -89,7 +89,7 @@ func (s *State) entry(key string) *Entry {
 	return nil
 }
 
-// perform performs a command whose writer's clock has been heard.
+// perform performs a command, after advance has taken its reading.
 func (s *State) perform(c *Command) Result {
 	switch c.Op {
 	case Put:

@@ -50,9 +50,9 @@ const (
 	// each later Apply the one at the Position of the Delivery. Without a Place, the
 	// state has no name until the next Locate.
 	Locate
-	// Lasts, with Stored: the regular Strict operations that the application had applied
-	// through At last. Without Lasting, no more will be reported about the calls before
-	// this one.
+	// Lasts, with Stored: the regular Strict operations through At, which the application
+	// has applied, are known to last. Without Lasting, no more will be reported about the
+	// calls before this one.
 	Lasts
 	// Withdraw: the node ends, so that the others continue without it. Event is the reason.
 	Withdraw
@@ -133,13 +133,13 @@ const (
 	// EventStartedOver: more than MaxQueued waited for the snapshot Name, and this
 	// node has asked for a later one.
 	EventStartedOver
-	// EventWaiting: the view waits, because those of its Members that remember the state are
-	// no quorum, and nodes of the group are Absent that may know more.
+	// EventWaiting: the view waits, because the Members that remember the state are not a
+	// quorum, and the Absent nodes of the group may know more.
 	EventWaiting
-	// EventBegun: the view continues with the newest state of its members, although those
-	// that remember, Members, are no quorum. No node of the group is absent, or an operator
-	// has allowed it (AppendBootstrap). The state may lack operations that were reported to
-	// last. A new group begins like this, without Members.
+	// EventBegun: the view continues with the newest state of its members, although the
+	// Members that remember it are not a quorum. No node of the group is absent, or an
+	// operator has allowed it (AppendBootstrap). The state may lack operations that were
+	// reported to last. A new group begins like this, without Members.
 	EventBegun
 	// EventDiscarded: a quorum has continued without this node, and its state
 	// replaces this node's.
@@ -166,9 +166,9 @@ const (
 	// and There at Member. If it is Storage, the view does not continue, and a node without
 	// a state withdraws if the members that have one differ from it.
 	EventDiffers
-	// EventRolledBack: Members lack what they have confirmed: older copies of their disks have
-	// come back, or what was said to be flushed was not. They do not count among those that
-	// remember.
+	// EventRolledBack: Members lack what they have confirmed: older copies of their disks
+	// have come back, or their disks have lost what they had reported as flushed. They do
+	// not count among those that remember.
 	EventRolledBack
 )
 

@@ -119,8 +119,8 @@ func (m *Replica) former() (system quorum.System, known bool) {
 	return system, era.Epoch+1 == m.cfg.Epoch
 }
 
-// follows reports whether the members know that remember the state know all that lasts in the
-// former epoch, if the newest state is of that epoch.
+// follows reports whether the given members, which remember the state, know all that lasts
+// in the former epoch, if the newest state is of that epoch.
 func (m *Replica) follows(know timed.Set) bool {
 	former, known := m.former()
 	return known && (former == nil || former.IsQuorum(know))

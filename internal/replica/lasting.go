@@ -57,8 +57,8 @@ func (m *Replica) broadcastHolds() {
 // holders of the view's state are a quorum by now, so the state has the rank of the view,
 // every later quorum includes a holder, and no other state outranks it. Members that only
 // wait for the state do not count, because without a holder no member can use the
-// deliveries that they have queued. With Stored, checkStored has said so of the
-// last operation; of an operation it says so later.
+// deliveries that they have queued. With Stored, checkStored must have said so of the last
+// operation, which is possible for a barrier; for an operation, it says so later.
 func (m *Replica) lasts(d *broadcast.Delivery) bool {
 	q := m.cfg.Quorum
 	regular := !d.Transitional && d.Atomicity == broadcast.StrictAtomicity
@@ -91,11 +91,11 @@ func (m *Replica) takeBarrier(d broadcast.Delivery) {
 }
 
 // newest returns the state of the last quorum. Quorums intersect, so their views are one
-// line, in which sequences grow. Among equals, the state of a holder is preferred to one that
-// was discarded or is of an earlier incarnation, then a state that continues the other to
-// that, and then the one that more members have. A tentative state is the last among equals:
-// with Stored, the disk of its node has the initial state under the rank of a view whose
-// operations other disks have.
+// line, in which sequences grow. Among equals, the state of a holder is preferred to one
+// that was discarded or is of an earlier incarnation, then a state that continues the
+// other, and then the state that more members have. A tentative state is the last among
+// equals: with Stored, the disk of its node has the initial state under the rank of a view
+// whose operations other disks have.
 func (m *Replica) newest(bs []branch) branch {
 	best, weight := bs[0], m.weightOf(bs[0])
 	for _, b := range bs[1:] {
@@ -107,10 +107,11 @@ func (m *Replica) newest(bs []branch) branch {
 	return best
 }
 
-// compare compares the ranks of two branches. The branch of a later epoch is larger, even if
-// that epoch was forced, and members of the one before come back that were declared dead.
-// Within an epoch, operations that last are in a state that counts. If a quorum has lost its
-// memory and begun again, nodes outside the quorum system may still have the former state.
+// compare compares the ranks of two branches. The branch of a later epoch is larger, even
+// if that epoch was forced, and members of the former one that were declared dead come
+// back. Within an epoch, operations that last are in a state that counts. If a quorum has
+// lost its memory and begun again, nodes outside the quorum system may still have the
+// former state.
 func (b *branch) compare(o *branch) int {
 	if c := cmp.Compare(b.epoch, o.epoch); c != 0 {
 		return c
@@ -125,7 +126,8 @@ func (b *branch) compare(o *branch) int {
 }
 
 // voters returns the members of the quorum system of the newest state that say that they
-// remember. A state with a part of what lasts counts more than one of a node that was away.
+// remember. A state that has a part of what lasts counts more than that of a node that was
+// away.
 func (m *Replica) voters() timed.Set {
 	if m.cfg.Quorum == nil {
 		return timed.Set{}

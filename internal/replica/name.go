@@ -49,8 +49,8 @@ func (n Name) String() string {
 	return fmt.Sprintf("%v in %v at %d", n.Label, n.View, n.Position)
 }
 
-// The inputs from which labels are derived begin with one of these bytes, so that they
-// differ.
+// The inputs from which labels are derived begin with one of these bytes, so that inputs of
+// different kinds differ.
 const (
 	bySuccession = iota + 1
 	byMerge

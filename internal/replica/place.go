@@ -18,8 +18,8 @@ type Place struct {
 	Earlier
 	View     membership.ViewID
 	Position uint64
-	// Ordered is how far the messages of each sender are ordered that the state contains,
-	// for [broadcast.Service.RecallOrdered]. It belongs to the owner of the Place.
+	// Ordered says how far the state contains the ordered messages of each sender, for
+	// [broadcast.Service.RecallOrdered]. It belongs to the owner of the Place.
 	Ordered []broadcast.Mark
 }
 
@@ -140,11 +140,11 @@ func (m *Replica) takeStored(from timed.NodeID, at Point) {
 	m.checkStored()
 }
 
-// checkStored tells the caller how far the state lasts: through the latest position
-// that a quorum has on its disks, without a Quorum all members of the view. Every later
-// quorum then includes one of them, with the rank of this view and at least this
-// position. That is enough only for messages that every member delivers before it leaves the
-// view, so the caller applies it to regular Strict messages.
+// checkStored tells the caller how far the state lasts: through the latest position that a
+// quorum or, without a Quorum, all members of the view have on their disks. Every later
+// quorum then includes one of them, with the rank of this view and at least this position.
+// That is enough only for messages that every member delivers before it leaves the view, so
+// the caller applies it to regular Strict messages.
 func (m *Replica) checkStored() {
 	if m.phase != settled {
 		return

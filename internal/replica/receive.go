@@ -178,7 +178,8 @@ func (m *Replica) restore(p *incoming) {
 	}
 	m.locate(at)
 	m.drain()
-	// Disks may have had the operations before this node. That is said again, behind them.
+	// Disks may have had the operations before this node did. checkStored reports that
+	// again, after their effects.
 	m.lastsTo = 0
 	m.checkStored()
 }

@@ -31,8 +31,9 @@ func (m *Replica) retry() {
 	}
 }
 
-// takeRefuse handles the refusal of a member that cannot make a snapshot. Another member makes
-// it instead: during a merge of the same state, and otherwise of the state at this position.
+// takeRefuse handles the refusal of a member that cannot make a snapshot. Another member
+// makes one instead: during a merge of the same state, and otherwise of the state at this
+// position.
 func (m *Replica) takeRefuse(from timed.NodeID, msg *message, position uint64) {
 	i := m.serviceOf(msg.name)
 	if msg.view != m.view.ID || i < 0 {

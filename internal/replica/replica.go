@@ -129,7 +129,7 @@ func (m *Replica) Settled() bool { return m.phase == settled }
 func (m *Replica) Current() bool { return m.phase == settled && m.standing != Pending }
 
 // Accepting reports whether operations may be broadcast. It bounds the queue while all
-// members wait for a merge.
+// members wait for a merge, or for the reports of a view.
 func (m *Replica) Accepting() bool {
 	switch m.phase {
 	case idle, mixed, changing, waiting:
@@ -279,7 +279,7 @@ func (m *Replica) HandleDelivery(now timed.Instant, d broadcast.Delivery, out []
 	})
 }
 
-// takeMessage takes a message that is no operation.
+// takeMessage takes a message that is not an operation.
 func (m *Replica) takeMessage(d broadcast.Delivery) {
 	var msg message
 	if err := decode(d.Payload, &msg); err != nil || (d.Class == broadcast.ClassOrdered) != msg.ordered() && msg.kind != kindBeside {

@@ -16,9 +16,9 @@ import (
 // has had the state of a later view. Its state competes with those of the others as before: it
 // may still be the newest.
 //
-// This is no promise. Who has received the confirmations may be absent, or have started again
-// since, as may all that were told of them. A member of an earlier build says nothing, and
-// then nobody is judged: all members must decide alike.
+// This is not a promise. The members that received the confirmations may be absent, or have
+// started again since, and so may all that were told of them. A member of an earlier build
+// says nothing, and then nobody is judged: all members must decide alike.
 
 // confirmed is how far a node has confirmed that its disk has the state.
 type confirmed struct {
@@ -88,8 +88,8 @@ func (m *Replica) noteConfirmed(c confirmed) {
 	}
 }
 
-// broadcastDisks says how far this node has the state, and how far the disks of members were.
-// Of those that the payload has no room for, others may say it.
+// broadcastDisks says how far this node has the state, and how far the disks of members
+// were. Others may tell of the disks for which the payload has no room.
 func (m *Replica) broadcastDisks() {
 	if !m.cfg.Stored || m.cfg.Quorum == nil {
 		return // it makes no difference who remembers

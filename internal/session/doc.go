@@ -1,4 +1,4 @@
-// Package session has operations applied once, although clients submit them again.
+// Package session applies each operation once, however often clients submit it.
 //
 // A client that does not learn the outcome of an operation submits it again, perhaps at
 // another node. Each operation of a [Table] therefore names a session and has a number

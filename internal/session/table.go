@@ -9,8 +9,8 @@ import (
 
 // Limits bound a table. They must be the same at all members.
 type Limits struct {
-	// Sessions is how many sessions there are. When another is opened, the one ends whose
-	// last operation came the longest ago.
+	// Sessions is the largest number of sessions. When another is opened, the least
+	// recently used one ends.
 	Sessions int
 	// Window is how many numbers of a session are remembered, up to the largest that was
 	// applied. So many operations of a session may be under way.
@@ -45,7 +45,7 @@ type Answer struct {
 type Table struct {
 	limits   Limits
 	uses     uint64     // operations of all sessions so far
-	expired  uint64     // the largest used of the sessions that were too many
+	expired  uint64     // the largest used of all sessions that have expired
 	sessions []*session // in the order of their ids
 }
 
