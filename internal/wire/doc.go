@@ -17,11 +17,11 @@
 // that its receiver speaks. The header is the same in all versions up to the stamp, and the
 // highest byte of its counter is the newest version that the sender speaks.
 //
-// Nodes of different groups decode nothing of each other, and nodes of different quorum
-// systems recognize each other by a digest. So that people learn the values, such nodes now
-// and then send each other [Settings] in packets of their own. Such a packet has one frame,
-// of type 255 and always the same length, in place of the hello and all others. Earlier
-// builds drop it.
+// Nodes of different groups decode nothing of each other but [Settings], and nodes of
+// different quorum systems recognize each other by a digest. So that people learn the
+// values, such nodes now and then send each other their Settings in packets of their own.
+// Such a packet has one frame, of type 255 and always the same length, in place of the
+// hello and all others. Earlier builds drop it.
 //
 // # Sizes
 //
