@@ -36,7 +36,7 @@ var eventTable = []eventRow{
 		return event.PeerRestarted{Header: h, Peer: e.Peer, Boot: e.Boot}
 	}),
 	row(hclog.Info, stack.EventPeerLeaving, func(_ *Node, h event.Header, e *stack.Event) event.PeerLeaving {
-		return event.PeerLeaving{Header: h, Peer: e.Peer, Boot: e.Boot}
+		return event.PeerLeaving{Header: h, Peer: e.Peer, Boot: e.Boot, ForGood: e.ForGood}
 	}),
 	row(hclog.Warn, stack.EventTwins, func(_ *Node, h event.Header, e *stack.Event) event.PeerCloned {
 		return event.PeerCloned{Header: h, Peer: e.Peer, Boot: e.Boot}

@@ -46,7 +46,7 @@ func (s *Service) NoteAcceptance(now timed.Instant, from timed.NodeID) {
 // for expires/2, so the refusals after a restart do not add up to those of a rival.
 func (s *Service) refusalAge() time.Duration { return s.cfg.Timing.Expires / 2 }
 
-// HandleTimeout returns the effect Duplicate if, for more than 2·expires, more peers
+// HandleTimeout returns the effect Duplicate if, for more than 2.5·expires, more peers
 // have refused this incarnation in favour of one rival than have accepted it. On a tie,
 // the larger boot id gives way. Everything else relies on unique ids.
 func (s *Service) HandleTimeout(now timed.Instant, out []Effect) []Effect {

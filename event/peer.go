@@ -100,9 +100,16 @@ type PeerLeaving struct {
 	Header
 	Peer timed.NodeID `api:"peer"`
 	Boot timed.BootID `api:"boot"`
+	// ForGood: it will not come back, and this node forgets it.
+	ForGood bool `api:"for_good"`
 }
 
 // Kind returns "peer-leaving".
 func (PeerLeaving) Kind() string { return "peer-leaving" }
 
-func (e PeerLeaving) String() string { return fmt.Sprintf("%s leaves", e.node(e.Peer)) }
+func (e PeerLeaving) String() string {
+	if e.ForGood {
+		return fmt.Sprintf("%s leaves for good", e.node(e.Peer))
+	}
+	return fmt.Sprintf("%s leaves", e.node(e.Peer))
+}

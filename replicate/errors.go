@@ -32,7 +32,8 @@ var (
 // NotAcceptingError says why an operation was not submitted. It matches
 // [ErrNotAccepting], and [failaware.ErrNoQuorum] or [ErrRecovering] if that is why.
 type NotAcceptingError struct {
-	// Situation is why, unless Full is. In the situations Merging and Reporting,
+	// Situation is why, unless Full is. If it is Working, the time ended before the
+	// replica had done what it was asked. In the situations Merging and Reporting,
 	// [Config.MaxQueued] bytes of operations wait already.
 	Situation Situation
 	Absent    failaware.Set // nodes of the group that are missed, if the situation is Recovering
@@ -42,6 +43,9 @@ type NotAcceptingError struct {
 
 func (e *NotAcceptingError) Error() string {
 	text := fmt.Sprintf("%v: %v", ErrNotAccepting, e.Situation)
+	if e.Situation == Working && e.Full == nil { // it takes operations again, too late
+		text = "replicate: nothing went through in time"
+	}
 	if e.Situation == Recovering {
 		text += fmt.Sprintf(", and nodes %v are absent", e.Absent)
 	}

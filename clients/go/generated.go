@@ -447,6 +447,9 @@ type Event struct {
 	// Deaf The peer does not hear the answering node, which hears the peer.
 	Deaf *bool `json:"deaf,omitempty"`
 
+	// ForGood The peer that leaves will not come back.
+	ForGood *bool `json:"for_good,omitempty"`
+
 	// Id The id to resume with.
 	Id      string    `json:"id"`
 	Kind    string    `json:"kind"`

@@ -1329,6 +1329,8 @@ export interface components {
             name?: string;
             /** @description The peer does not hear the answering node, which hears the peer. */
             deaf?: boolean;
+            /** @description The peer that leaves will not come back. */
+            for_good?: boolean;
             /**
              * Format: int64
              * @description The number of missed events.

@@ -40,6 +40,7 @@ func someEvents() []event.Event {
 		event.PeerSilent{Header: h, Peer: 2, SilentFor: 0, LastBound: event.UnknownDelay, Deaf: true},
 		event.PeerRestarted{Header: h, Peer: 2, Boot: 5},
 		event.PeerLeaving{Header: h, Peer: 2, Boot: 5},
+		event.PeerLeaving{Header: h, Peer: 2, Boot: 5, ForGood: true},
 		event.PeerCloned{Header: h, Peer: 2, Boot: 5},
 		event.PeerDuplicated{Header: h, Peer: 2, Boot: 5, Addr: "192.0.2.7:7001"},
 		event.Elected{Header: h},

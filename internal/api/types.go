@@ -196,10 +196,11 @@ type Event struct {
 	StepNS       *int64   `json:"step_ns,omitempty"`
 	BoundNS      *int64   `json:"bound_ns,omitempty"`
 	SilentForNS  *int64   `json:"silent_for_ns,omitempty"`
-	State        string   `json:"state,omitempty"`  // of UTC
-	Source       string   `json:"source,omitempty"` // a reference
-	Name         string   `json:"name,omitempty"`   // of the reference, if known
-	Deaf         bool     `json:"deaf,omitempty"`   // the peer does not hear this node, which hears the peer
+	State        string   `json:"state,omitempty"`    // of UTC
+	Source       string   `json:"source,omitempty"`   // a reference
+	Name         string   `json:"name,omitempty"`     // of the reference, if known
+	Deaf         bool     `json:"deaf,omitempty"`     // the peer does not hear this node, which hears the peer
+	ForGood      bool     `json:"for_good,omitempty"` // the peer that leaves will not come back
 	Count        uint64   `json:"count,omitempty"`
 }
 
