@@ -54,6 +54,15 @@ func TestStorageNoticesStateRefusedOnce(t *testing.T) {
 	})
 }
 
+func TestReadsNoticeReadUnloaded(t *testing.T) {
+	mutant.Set("ReadUnloaded")
+	defer mutant.Set(mutant.None)
+	synctest.Test(t, func(t *testing.T) {
+		before, _ := joined(t)
+		require.True(t, before.UpToDate, "noticed")
+	})
+}
+
 func TestStorageNoticesStoredNeedNotLast(t *testing.T) {
 	mutant.Set("StoredNeedNotLast")
 	defer mutant.Set(mutant.None)

@@ -37,9 +37,12 @@ type Freshness struct {
 // nothing.
 func (r *Replica) Read(f func()) (fresh Freshness) {
 	r.engine.Read(func() {
-		before := r.Progress()
+		s, _ := r.engine.Status()
+		has := r.engine.Has(&s)
 		f()
-		fresh = r.fresh(before)
+		if fresh = r.fresh(progressOf(&s, 0)); !has {
+			fresh.UpToDate, fresh.AtMost = false, 0
+		}
 	})
 	return fresh
 }

@@ -36,7 +36,8 @@ const (
 	Merging = replica.Merging
 	// Transferring: this node waits for the state of the others.
 	Transferring = replica.Transferring
-	// Working: this node has the state of the view.
+	// Working: this node has the state of the view. Its application may have to load it yet:
+	// see [Freshness].
 	Working = replica.Working
 )
 

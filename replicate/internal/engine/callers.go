@@ -24,6 +24,10 @@ func (e *Engine) Status() (Status, <-chan struct{}) {
 	return s, e.changed
 }
 
+// Has reports whether the application has been given the state of the view of a status.
+// Before, the machine has the state and the application has that of an earlier view.
+func (e *Engine) Has(s *Status) bool { return e.extent.done.Load() >= s.Calls }
+
 // Behind returns how many calls of the application wait for those before them.
 func (e *Engine) Behind() int { return e.calls.len() + int(e.replays.Load()) }
 

@@ -118,6 +118,7 @@ type Status struct {
 	UnstoredFor time.Duration
 	Waits       bool             // this node waits for state
 	Progress    replica.Progress // of the state that it waits for
+	Calls       uint64           // of the application that lead to the state of the view
 }
 
 // New returns an engine for a valid configuration and an application in its initial

@@ -163,6 +163,9 @@ func (i *incarnation) distribute(out []replica.Effect) []replica.Effect {
 	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting() && full == nil, Full: full, Absent: i.machine.Absent()}
 	s.Progress, s.Waits = i.machine.Progress()
 	s.Unstored, s.Since = i.machine.Unstored()
+	if s.Calls = i.status.Calls; s.View != i.status.View || s.Situation != i.status.Situation {
+		s.Calls = i.extent.calls
+	}
 	i.setStatus(s)
 	clear(out) // payloads are not kept longer than needed
 	return out[:0]
