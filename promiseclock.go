@@ -31,8 +31,8 @@ func (c *promiseClock) left(until timed.Instant) time.Duration {
 		return 0
 	}
 	before := c.latest.Load()
-	r := c.clock.Read()
-	if r.Era != c.basis.Era || int64(r.Now) < before || c.basis.Trust.Lost() {
+	r, trusted := c.basis.Trust.Read(c.clock.Read)
+	if r.Era != c.basis.Era || int64(r.Now) < before || !trusted {
 		c.over.Store(true)
 		return 0
 	}

@@ -50,6 +50,10 @@ func promisesEndWithTheClock(t testing.TB) {
 	require.Zero(t, Hold{until: 200}.ValidFor())
 
 	h, _, _, _ = promise()
+	h.clock.basis.Trust = loop.NewTrust(180) // of a turn before which nobody had asked
+	require.Zero(t, h.ValidFor(), "the clock ran backwards")
+
+	h, _, _, _ = promise()
 	h.clock.basis.Era-- // the machine has slept since
 	require.Zero(t, h.ValidFor())
 	h.clock.basis.Era++
