@@ -35,6 +35,10 @@ func movesAreFollowed(seed uint64, opt Options) error {
 				return w.failed
 			}
 		}
+		if i%3 == 2 {
+			p.comeHome(w.nodes[0]) // two that list nobody would need a third to introduce them
+			continue
+		}
 		p.move(w.nodes[w.apps.Below(int64(len(w.nodes)))])
 	}
 	if p.attacks < 100 || p.challenged < 10 {
@@ -83,6 +87,7 @@ type admission struct {
 	book    admit.Book[int32]
 	ways    [timed.MaxNodes + 1]admit.Way[int32]
 	origin  int32 // source address of the packet being handled
+	strange bool  // the next incarnation knows no address
 }
 
 // flow names the packets between a process and an address.
@@ -120,7 +125,11 @@ func configured(index int) int32 { return int32(index + 1) }
 func (p *addresses) admission(n *Node) *admission {
 	d := &p.admissions[n.proc.Index]
 	if d.boot != n.proc.Boot {
+		strange := d.strange
 		*d = admission{boot: n.proc.Boot, windows: new(admit.Windows)}
+		if strange {
+			return d
+		}
 		for i := range p.w.nodes {
 			d.ways[i+1] = admit.Way[int32]{Listed: configured(i), Addr: configured(i), Proved: true}
 		}
@@ -136,6 +145,17 @@ func (p *addresses) move(n *Node) {
 	p.at[p.home[n.proc.Index]] = n.proc.Index
 }
 
+// comeHome has a process end, and another one with its id begin at the configured address. It
+// knows no address of others: they must try that one again, however the process before moved.
+func (p *addresses) comeHome(n *Node) {
+	i := n.proc.Index
+	delete(p.at, p.home[i])
+	p.home[i] = configured(i)
+	p.at[p.home[i]] = i
+	p.admissions[i].strange = true
+	p.w.crashFor(n, 2*p.w.opt.Timing.Expires)
+}
+
 // send sends the packet of an effect to the address of its destination.
 func (p *addresses) send(n *Node, e *stack.Effect, slot int32) {
 	d := p.admission(n)
@@ -148,7 +168,7 @@ func (p *addresses) send(n *Node, e *stack.Effect, slot int32) {
 	if a, ok := w.Also(now, n.proc.Stack.Datagram().Alive(now).Has(e.Peer)); ok {
 		p.write(n, p.w.copy(slot), a.Addr, a.Proved, true)
 	}
-	p.write(n, slot, w.Addr, w.Proved, true)
+	p.write(n, slot, w.Addr, w.Proved || w.Addr == 0, true)
 }
 
 // write sends a packet to an address. An address that has not proved to receive gets no

@@ -63,11 +63,15 @@ func (w *Way[A]) Meet(now timed.Instant, boot timed.BootID, from A, proved bool,
 
 // Also returns where else than to Addr packets go, if anywhere. alive says that the
 // accepted incarnation is heard; then packets go elsewhere only because it may have
-// moved.
+// moved. Otherwise they go to the configured address too: another incarnation may wait
+// there, and know no address of this node.
 func (w *Way[A]) Also(now timed.Instant, alive bool) (a Alternative[A], ok bool) {
 	var none A
 	a = w.other
-	return a, a.Addr != none && now < a.until && a.Addr != w.Addr && (!alive || a.boot == w.boot)
+	if a.Addr != none && now < a.until && a.Addr != w.Addr && (!alive || a.boot == w.boot) {
+		return a, true
+	}
+	return Alternative[A]{Addr: w.Listed, Proved: true}, !alive && w.Listed != none && w.Listed != w.Addr
 }
 
 // Restart forgets the alternative, whose time is of another clock.

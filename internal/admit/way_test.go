@@ -40,5 +40,8 @@ func addressesLead(t testing.TB) {
 	require.Zero(t, also(50, true), "another incarnation is elsewhere, and the accepted one is heard")
 	require.Equal(t, 4, also(50, false))
 	w.Restart()
+	require.Equal(t, 1, also(50, false), "it may come back to the configured address")
+	require.Zero(t, also(50, true))
+	w.Addr = 1
 	require.Zero(t, also(50, false))
 }

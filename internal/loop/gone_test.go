@@ -33,6 +33,8 @@ func forgetsGone(t testing.TB) {
 	o.takes(t, l, nil, at(70), 4, nothing)
 	require.Equal(t, timed.SetOf(7), d.routes.known, "it has come back")
 	require.Zero(t, d.routes.gone[7])
+	require.Equal(t, at(70), d.routes.to[7].Listed, "and is listed as before")
+	require.True(t, d.routes.silent(timed.Instant(time.Hour), time.Minute).Empty(), "so that its silence does not make it forgotten")
 }
 
 func TestPeersThatHaveLeftForGoodAreForgotten(t *testing.T) { forgetsGone(t) }

@@ -143,10 +143,22 @@ func (r *routes) learn(id timed.NodeID, from netip.AddrPort, proved bool, now ti
 	}
 	r.add(id, now)
 	r.to[id].Addr, r.to[id].Proved = from, proved
-	if i := slices.IndexFunc(r.strangers, func(e *peers.Entry) bool { return e.Node() == id }); i >= 0 {
-		r.to[id].entry, r.to[id].Listed = r.strangers[i], r.strangers[i].Addr
+	if e := r.entryOf(id); e != nil { // without an id, or it had left for good
+		r.to[id].entry, r.to[id].Listed = e, e.Addr
 	}
 	return true, false
+}
+
+// entryOf returns the entry of a node, or nil.
+func (r *routes) entryOf(id timed.NodeID) *peers.Entry {
+	if r.list != nil {
+		for _, e := range *r.list {
+			if e.Node() == id {
+				return e
+			}
+		}
+	}
+	return nil
 }
 
 // follow takes the verdict on a packet.
