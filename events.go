@@ -42,6 +42,21 @@ func (n *Node) EventsSince(ctx context.Context, seq uint64) iter.Seq[event.Event
 	}
 }
 
+// maxWarnings is how many warnings of the loop may wait for the log.
+const maxWarnings = 16
+
+// logWarnings writes the warnings of the loop to the log, as logEvents does events.
+func (n *Node) logWarnings() {
+	for {
+		select {
+		case warn := <-n.warnings:
+			warn()
+		case <-n.done:
+			return
+		}
+	}
+}
+
 // logEvents writes events to the log. It runs in a goroutine of its own, because a
 // log may block and the loop must not.
 func (n *Node) logEvents(first *firstStart) {

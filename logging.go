@@ -15,7 +15,7 @@ func (c *Config) logger() hclog.Logger {
 		return c.Logger
 	}
 	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Output: io.Discard, Level: hclog.Off})
-	l.RegisterSink(slogSink{c.LogHandler})
+	l.RegisterSink(&slogSink{c.LogHandler}) // a key of a map, which the handler need not be able to be
 	return l
 }
 
@@ -29,7 +29,7 @@ var slogLevels = map[hclog.Level]slog.Level{hclog.Trace: levelTrace, hclog.Debug
 	hclog.Info: slog.LevelInfo, hclog.Warn: slog.LevelWarn, hclog.Error: slog.LevelError}
 
 // Accept implements [hclog.SinkAdapter].
-func (s slogSink) Accept(name string, level hclog.Level, text string, args ...any) {
+func (s *slogSink) Accept(name string, level hclog.Level, text string, args ...any) {
 	ctx, to := context.Background(), slogLevels[level]
 	if !s.handler.Enabled(ctx, to) {
 		return

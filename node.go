@@ -50,6 +50,7 @@ type Node struct {
 	pollers  []*reference.Poller // of the references, in the order of the configuration
 	outputs  outputs.Outputs     // of time, to other programs
 	events   *eventring.Ring[event.Event]
+	warnings chan func() // of the loop, for the log
 
 	timeline TimelineID // that the clock follows; owned by the loop, for its events
 
@@ -203,7 +204,7 @@ func start(ctx context.Context, cfg Config, a *statedir.Assigned, claims *loop.C
 	if cfg.RaiseProcs {
 		raiseProcs()
 	}
-	n := &Node{cfg: cfg, bounds: bounds, log: cfg.logger().Named(cfg.Name), done: make(chan struct{}), claim: claims,
+	n := &Node{cfg: cfg, bounds: bounds, log: cfg.logger().Named(cfg.Name), done: make(chan struct{}), warnings: make(chan func(), maxWarnings), claim: claims,
 		events: eventring.New[event.Event](cfg.EventBuffer)}
 	if err := n.prepare(ctx); err != nil {
 		close(n.done) // for what already waits for the end
@@ -287,6 +288,7 @@ func (n *Node) run() {
 	go n.loop.Run()
 	go n.finish()
 	go n.logEvents(n.firstStart())
+	go n.logWarnings()
 	go n.outputs.Watch(n.done, n.log)
 	n.askReferences()
 	if n.cfg.Transport == nil { // or there are no names, and the kernel's clock means nothing

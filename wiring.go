@@ -35,7 +35,7 @@ func (n *Node) loopConfig(epochs *epoch.State, random func() uint64, gate *pause
 			MaxUTCError: c.Clock.MaxUTCError, MinReferences: c.Clock.MinReferences},
 		MaxPeers: c.MaxPeers, MaxPacket: c.MaxPacket, Ring: n.ring, Insecure: c.Insecure,
 		Conn: n.conn, Clock: n.clock, Wall: time.Now, Random: random, State: n.state, Claim: n.claim, Peers: n.peers, Join: n.finder, Labels: c.labels(), Settings: c.settings(), Gate: gate,
-		Sink: (*sink)(n), Log: n.log,
+		Sink: (*sink)(n),
 	}
 	if b := c.Broadcast; b != nil {
 		m := b.machine(c.Quorum)
@@ -109,6 +109,14 @@ func (s *sink) Event(e *stack.Event) {
 func (s *sink) Restarted(why life.Reason, previous, boot BootID) {
 	s.timeline = TimelineID{}
 	s.events.Add(event.Restarted{Header: s.header(), Reason: restartReasons[why], Previous: previous, Boot: boot})
+}
+
+// Warn implements [loop.Sink]. If too many warnings wait for the log, the others are lost.
+func (s *sink) Warn(text string, args ...any) {
+	select {
+	case s.warnings <- func() { s.log.Warn(text, args...) }:
+	default:
+	}
 }
 
 // published calls Config.OnPublish.

@@ -97,20 +97,26 @@ func (f *Finder) look(ctx context.Context, s *search) {
 	if err != nil {
 		problem = err.Error()
 	}
+	// No log is written under the lock, as it may block.
+	if before := f.take(s, list, problem, err != nil); problem != "" && problem != before {
+		f.opt.Log.Warn("cannot find nodes to join", "join", s.Text, "error", problem)
+	}
+}
+
+// take takes the outcome of a lookup, and returns the problem of the one before.
+func (f *Finder) take(s *search, list []netip.AddrPort, problem string, failed bool) (before string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err != nil && len(list) == 0 {
+	if before = s.problem; failed && len(list) == 0 {
 		list = s.addrs // the previous ones may still be right
 	}
-	if slices.Equal(list, s.addrs) && problem == s.problem {
-		return
-	}
-	if problem != "" && problem != s.problem {
-		f.opt.Log.Warn("cannot find nodes to join", "join", s.Text, "error", problem)
+	if slices.Equal(list, s.addrs) && problem == before {
+		return before
 	}
 	s.addrs, s.problem = list, problem
 	f.publish()
 	f.opt.Changed()
+	return before
 }
 
 // addresses returns all addresses of a source. With an error, those that it has are

@@ -1,12 +1,12 @@
 package loop
 
 import (
+	"fmt"
 	"net/netip"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
@@ -62,6 +62,11 @@ type recorder struct {
 	events   []stack.EventKind
 	told     *wire.Settings // of the last event about other settings
 	restarts []life.Reason
+	warnings []string
+}
+
+func (r *recorder) Warn(text string, args ...any) {
+	r.warnings = append(r.warnings, fmt.Sprintln(append([]any{text}, args...)...))
 }
 
 func (r *recorder) Event(e *stack.Event) {
@@ -113,7 +118,7 @@ func newLoop(change func(*Config)) (*Loop, *fakeConn) {
 		MaxPeers: 254, MaxPacket: 1200, Settings: wire.Settings{Group: "ours"}, Deliver: true, Backlog: cast.Backlog,
 		Conn: c, Clock: hwclock.Of(c.now.Load), Wall: func() time.Time { return time.Unix(1_700_000_000, c.now.Load()) }, Random: func() uint64 { random++; return random },
 		Peers: peers.NewResolver(peers.Options{Self: 1, Changed: func() {}}, nil),
-		Sink:  &recorder{}, Log: hclog.NewNullLogger(),
+		Sink:  &recorder{},
 	}
 	if change != nil {
 		change(&cfg)

@@ -40,7 +40,7 @@ func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	previous := d.cfg.Self.Boot
 	d.cfg.Self.Boot = newBoot(d.l.cfg.Random)
 	if err := d.l.cfg.State.Count(); err != nil {
-		d.l.cfg.Log.Warn("votes of this incarnation do not compare with those of the one before", "error", err)
+		d.l.cfg.Sink.Warn("votes of this incarnation do not compare with those of the one before", "error", err)
 	}
 	d.flush()
 	d.restartMessages(why)
@@ -143,13 +143,13 @@ func (d *driver) reserveViews() {
 
 // forgetLongVotes writes down that longer votes of an earlier process are over.
 func (d *driver) forgetLongVotes() {
-	state, log, maxLock := d.l.cfg.State, d.l.cfg.Log, d.cfg.Timing.MaxLockTime
+	state, sink, maxLock := d.l.cfg.State, d.l.cfg.Sink, d.cfg.Timing.MaxLockTime
 	if state.Earlier() <= maxLock {
 		return
 	}
 	go func() { // it waits for the disk
 		if err := state.Lower(maxLock); err != nil {
-			log.Warn("the state directory keeps a longer lock time than needed", "error", err)
+			sink.Warn("the state directory keeps a longer lock time than needed", "error", err)
 		}
 	}()
 }

@@ -4,8 +4,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/join"
@@ -62,7 +60,6 @@ type Config struct {
 	// previous one and before any caller or peer can hear of it: turn is the instant of the
 	// loop's turn, and no reader rests on the previous snapshot at done.
 	OnPublish func(s *Snapshot, turn, done timed.Instant)
-	Log       hclog.Logger
 }
 
 // Sink receives the reports of a loop. The loop calls it at the end of a turn, when
@@ -73,6 +70,9 @@ type Sink interface {
 	// Restarted reports that an incarnation has ended. The next one has the new boot
 	// id, and may have to wait.
 	Restarted(why life.Reason, previous, boot timed.BootID)
+	// Warn reports what is for the log alone, with keys and values. Other goroutines than
+	// the loop's call it too.
+	Warn(text string, args ...any)
 }
 
 // Loop is a node's loop as its callers see it. All methods are safe for concurrent

@@ -67,7 +67,7 @@ func (d *driver) warnOfLength() {
 	warn := func(counter, text string, mentioned *uint64) {
 		n := stats.Get(counter)
 		if n > *mentioned {
-			d.l.cfg.Log.Warn(text, "packets", n-*mentioned, "maxpacket", d.l.cfg.MaxPacket)
+			d.l.cfg.Sink.Warn(text, "packets", n-*mentioned, "maxpacket", d.l.cfg.MaxPacket)
 		}
 		*mentioned = n
 	}

@@ -1,11 +1,9 @@
 package loop
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/udp"
@@ -28,8 +26,7 @@ func TestAnInterfaceThatTakesNoLongPacketsIsMentioned(t *testing.T) {
 // once, although the loop looks at the counter three times.
 func requireMentioned(t *testing.T, counter string, packets uint64, text string) {
 	t.Helper()
-	var log bytes.Buffer
-	l, c := newLoop(func(cfg *Config) { cfg.Log = hclog.New(&hclog.LoggerOptions{Output: &log}) })
+	l, c := newLoop(nil)
 	for range 3 {
 		c.stats = udp.Stats{{Name: counter, Value: packets}}
 		for range 100 {
@@ -37,8 +34,10 @@ func requireMentioned(t *testing.T, counter string, packets uint64, text string)
 		}
 		c.advance(2 * cleanEvery)
 	}
-	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte(text)), "%s", &log)
-	require.Contains(t, log.String(), fmt.Sprintf("packets=%d", packets))
+	warnings := l.cfg.Sink.(*recorder).warnings
+	require.Len(t, warnings, 1)
+	require.Contains(t, warnings[0], text)
+	require.Contains(t, warnings[0], fmt.Sprintf("packets %d", packets))
 }
 
 // A quorum system of which no member runs could never be replaced again.

@@ -45,6 +45,9 @@ func (n *inhabitant) Restarted(why life.Reason, _, _ timed.BootID) {
 	require.Equal(n.w.t, why.Discredits(), n.before.Trust.Lost())
 }
 
+// Warn implements [Sink].
+func (n *inhabitant) Warn(string, ...any) {}
+
 // check looks at all nodes as their users do, and holds it against the truth.
 func (w *world) check() {
 	kept := w.uses[:0]

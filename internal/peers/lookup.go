@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -78,21 +79,30 @@ func (r *Resolver) lookUp(ctx context.Context, t *target, silent bool) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return // the node stops
 	}
+	if problem := r.found(t, ips, err, silent); problem != "" {
+		r.opt.Log.Warn("cannot find a peer", "peer", t.Addr, "error", problem)
+	}
+}
+
+// found takes the outcome of a lookup. It returns a problem that is new: a log may block, and
+// call SetPeers, so that none is written under the lock.
+func (r *Resolver) found(t *target, ips []netip.Addr, err error, silent bool) (problem string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	addr, problem := t.addr, ""
+	addr, before := t.addr, t.problem
 	if err != nil {
 		problem = err.Error() // the previous address may still be right
 	} else {
 		addr, problem = r.choose(t, ips, silent)
 	}
-	if addr == t.addr && problem == t.problem {
-		return
-	}
-	if problem != "" && problem != t.problem {
-		r.opt.Log.Warn("cannot find a peer", "peer", t.Addr, "error", problem)
+	if addr == t.addr && problem == before {
+		return ""
 	}
 	t.addr, t.problem = addr, problem
 	r.publish()
 	r.opt.Changed()
+	if problem == before {
+		return ""
+	}
+	return problem
 }
