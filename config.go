@@ -121,7 +121,7 @@ type Config struct {
 	// addresses of some members, so that the next process finds the group even if the nodes
 	// of Peers and Join are gone. Nodes may share a directory. A node whose state is
 	// damaged or in part lost does not start ([ErrDamaged]). Empty means that nothing is
-	// kept.
+	// kept. [Start] makes paths absolute.
 	StateDir string
 	// Logger or LogHandler gets messages for people, mostly events. At most one of the two
 	// is given. Both nil mean no log.

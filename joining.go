@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/join"
 )
 
@@ -65,6 +66,7 @@ func (c *Config) listensIPv6() bool {
 func (c *Config) joinSources() (list []join.Source) {
 	for _, text := range c.Join {
 		s, _ := join.Parse(text) // Validate has parsed it
+		s.Path = durable.Abs(s.Path)
 		list = append(list, s)
 	}
 	return list

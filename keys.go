@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/failaware/failaware/internal/seal"
@@ -20,16 +19,7 @@ var ErrNoKeys = errors.New("failaware: this node has no keys: it was started wit
 func (c *Config) remote() bool { return c.Insecure || c.KeyFile != "" }
 
 // KeyFile returns the absolute path of the node's key file, or "".
-func (n *Node) KeyFile() string {
-	if n.cfg.KeyFile == "" {
-		return ""
-	}
-	path, err := filepath.Abs(n.cfg.KeyFile)
-	if err != nil {
-		return n.cfg.KeyFile // the working directory is gone
-	}
-	return path
-}
+func (n *Node) KeyFile() string { return n.cfg.KeyFile }
 
 // ReloadKeys reads the key file again and adopts its keys: from now on, packets are
 // sealed with the first one, and opened with all of them. If the file cannot be read, or
@@ -42,7 +32,7 @@ func (n *Node) ReloadKeys(ctx context.Context) error {
 	if n.cfg.KeyFile == "" {
 		return ErrNoKeys
 	}
-	r, err := seal.ReadFile(n.KeyFile()) // an error names the absolute path
+	r, err := seal.ReadFile(n.cfg.KeyFile)
 	if err != nil {
 		return fmt.Errorf("failaware: %w", err)
 	}

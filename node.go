@@ -16,6 +16,7 @@ import (
 	"github.com/failaware/failaware/clocksync/reference"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/awake"
+	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/eventring"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/join"
@@ -173,6 +174,8 @@ var holdAwake = awake.Hold
 // time cannot be served ([ErrServeTime]), or that processors cannot be kept from sleeping
 // ([ErrAwake]). If ctx is done already, it is that of ctx.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
+	// The process may change its working directory while the node runs.
+	cfg.StateDir, cfg.KeyFile = durable.Abs(cfg.StateDir), durable.Abs(cfg.KeyFile)
 	if cfg.ID != NoNode {
 		return start(ctx, cfg, nil, nil)
 	}

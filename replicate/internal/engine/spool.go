@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/replica"
 )
 
@@ -18,7 +19,7 @@ type Spool struct {
 
 // NewSpool returns a spool that keeps a snapshot, or the waiting operations of a view, of up
 // to memory bytes in memory, and larger ones in dir.
-func NewSpool(dir string, memory int) *Spool { return &Spool{dir, memory} }
+func NewSpool(dir string, memory int) *Spool { return &Spool{durable.Abs(dir), memory} }
 
 // Check returns why there can be no files.
 func (s *Spool) Check() error {

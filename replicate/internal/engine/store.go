@@ -42,6 +42,7 @@ type Store struct {
 // [failaware.ErrDamaged], [failaware.ErrInUse] or [ErrOwner], or is that of the application
 // or the system.
 func OpenStore(dir string, o Owner, app Application) (*Store, error) {
+	dir = durable.Abs(dir) // the process may change its working directory
 	if err := MakeStore(dir); err != nil {
 		return nil, err
 	}
