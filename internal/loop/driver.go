@@ -183,6 +183,9 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 		d.decideClaim()
 	}
 	if why := d.life.Blamed(); why != life.None && !d.life.Over() {
+		if why == life.Inconsistent {
+			d.out.drop() // all packets of this turn may rest on the same mistake
+		}
 		d.restart(why, d.clock.now, d.clock.era)
 	} else {
 		d.flush()

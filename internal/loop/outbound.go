@@ -122,7 +122,7 @@ func (o *outbound) send(clock *hwclock.Clock, conn transport.Conn) {
 }
 
 // drop drops the packets of the turn.
-func (o *outbound) drop() { o.n, o.used, o.cast = 0, 0, nil }
+func (o *outbound) drop() { o.n, o.used, o.cast, o.challenges.n = 0, 0, nil, 0 }
 
 // together returns how many packets leave by one system call. The kernel handles a train of
 // packets to one address as one. Otherwise packets leave in up to stampsPerTurn calls, one

@@ -80,7 +80,6 @@ func (d *driver) note(e *stack.Event) {
 		return
 	case stack.EventInconsistent:
 		d.count.inconsistent++
-		d.out.drop() // packets of earlier handlers of this turn may rest on the same mistake
 		d.life.Blame(life.Inconsistent)
 	case stack.EventDuplicateID:
 		d.giveWay(e.Boot)
