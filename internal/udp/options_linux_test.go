@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -93,18 +94,37 @@ func TestRefusedPacketsOfTrainsAreCounted(t *testing.T) {
 	<-done
 }
 
-// An interface that is not there yet may come.
-func TestUnknownInterfacesAreLookedUpAgain(t *testing.T) {
-	var z zones
-	require.Zero(t, z.index("failaware-none"))
-	require.EqualValues(t, 77, z.index("77"))
-	require.Empty(t, z.indices)
-	require.EqualValues(t, 1, z.index("lo"))
-	require.Len(t, z.indices, 1)
-	require.EqualValues(t, 1, z.index("lo"))
-	require.Equal(t, "lo", z.name(1))
-	require.Equal(t, "4000000", z.name(4000000))
-	require.Len(t, z.names, 1)
+// What the system says of interfaces counts for a while: one that is not there may come, and one
+// that is removed and made again has another number.
+func TestInterfacesAreLookedUpAgain(t *testing.T) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		inNetwork(t, 1400, func() {
+			ip := func(args ...string) {
+				if out, err := exec.Command("ip", append([]string{"link"}, args...)...).CombinedOutput(); err != nil {
+					t.Errorf("ip link %v: %v: %s", args, err, out)
+				}
+			}
+			var z zones
+			requireZone := func(number uint32, name string) {
+				if z.index("fe0") != number || z.index("77") != 77 || z.name(100) != name || z.index("lo") != 1 || z.name(1) != "lo" {
+					t.Errorf("fe0 is %d and not %d, or 100 is %s and not %s", z.index("fe0"), number, z.name(100), name)
+				}
+			}
+			requireZone(0, "100")
+			ip("add", "fe0", "index", "100", "type", "veth", "peer", "name", "fe1")
+			requireZone(0, "100")
+			z.until = time.Time{}
+			requireZone(100, "fe0")
+			ip("del", "fe0")
+			ip("add", "fe0", "index", "200", "type", "veth", "peer", "name", "fe1")
+			requireZone(100, "fe0")
+			z.until = time.Time{}
+			requireZone(200, "100")
+		})
+	}()
+	<-done
 }
 
 // A deadline that is over ends the wait at once: the kernel refuses times before now, and takes 0
