@@ -208,3 +208,14 @@ func groupsApart(t testing.TB) {
 		seen[d] = true
 	}
 }
+
+// An address of IPv4 in the form of IPv6 is that address.
+func TestAddressesInTheFormOfIPv6(t *testing.T) {
+	for _, c := range []Config{
+		{ID: 1, Listen: "127.0.0.1:7001", Peers: []Peer{{1, "[::ffff:127.0.0.1]:7001"}}},
+		{ID: 1, Listen: "[::ffff:192.0.2.1]:7001", Insecure: true, Join: []string{"multicast"}},
+	} {
+		_, err := c.Validate()
+		require.NoError(t, err)
+	}
+}

@@ -46,7 +46,7 @@ func (c *Config) elsewhere(addr string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	listenIP, listenErr := netip.ParseAddr(listenHost)
-	differ := err == nil && listenErr == nil && !listenIP.IsUnspecified() && ip != listenIP
+	differ := err == nil && listenErr == nil && !listenIP.IsUnspecified() && ip.Unmap() != listenIP.Unmap()
 	return differ || port != listenPort
 }
 

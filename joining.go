@@ -59,7 +59,7 @@ func (c *Config) checkSource(s *join.Source) error {
 func (c *Config) listensIPv6() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	ip, parsed := netip.ParseAddr(host)
-	return err == nil && parsed == nil && ip.Is6() && !ip.IsUnspecified()
+	return err == nil && parsed == nil && ip.Unmap().Is6() && !ip.IsUnspecified()
 }
 
 // joinSources returns the sources of a valid configuration.
