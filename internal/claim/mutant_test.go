@@ -15,5 +15,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ClaimHurries":   settles,
 		"ClaimOutvotes":  oneIsEnough,
 		"ClaimUsed":      choosesFree,
+		"DuelInCompany":  oneGivesWay,
 	})
 }

@@ -77,8 +77,8 @@ func (o *outside) rival(t testing.TB, l *Loop, boot timed.BootID, counter uint64
 }
 
 // A node that claims an id gives it up when another process has it. One that has kept it
-// tells the other, with no more than came, and gives way only to a living one with a
-// smaller boot id, while it is alone.
+// tells the other, with no more than came, and gives way only to a living one, while it is
+// alone: soon if it has the larger boot id.
 func rivals(t testing.TB) {
 	l, o := newClaiming(&Claim{Keep: func() error { return nil }, Kept: func() {}})
 	o.rival(t, l, 99, 1, nothing)
@@ -101,23 +101,59 @@ func rivals(t testing.TB) {
 		require.Less(t, o.bytes[at(70)], before+250)
 		answer := header(t, o.last[at(70)])
 		require.Equal(t, boot, answer.Echo.Boot, "which shows that the answer is no late packet")
-		late := timed.Instant(l.cfg.Clock.Now() - timed.Instant(time.Minute))
-		o.rival(t, l, boot, 3, datagram.Echo{Boot: 50, Sent: late, Received: late, Latest: late, Heard: datagram.NotHeard})
-		require.NoError(t, l.driver.failure, "a late packet says nothing")
-		now := answer.Stamp
-		o.advance(time.Millisecond)
-		o.rival(t, l, boot, 4, datagram.Echo{Boot: 49, Sent: now, Received: now, Latest: now, Heard: datagram.NotHeard})
-		require.NoError(t, l.driver.failure, "it has heard another process")
-		o.rival(t, l, boot, 5, datagram.Echo{Boot: 50, Sent: now, Received: now, Latest: now, Heard: datagram.NotHeard})
-		if smaller {
-			var e *DuplicateIDError
-			require.ErrorAs(t, l.driver.failure, &e)
-			require.Equal(t, at(70), e.Addr, "it is known where the other is")
-		} else {
-			require.NoError(t, l.driver.failure)
+		expires, counter := l.driver.cfg.Timing.Expires, uint64(3)
+		for range 30 {
+			late := timed.Instant(l.cfg.Clock.Now()).Add(-2 * expires)
+			o.rival(t, l, boot, counter, datagram.Echo{Boot: 50, Sent: late, Received: late, Latest: late, Heard: datagram.NotHeard})
+			now := timed.Instant(l.cfg.Clock.Now())
+			o.rival(t, l, boot, counter+1, datagram.Echo{Boot: 49, Sent: now, Received: now, Latest: now, Heard: datagram.NotHeard})
+			require.NoError(t, l.driver.failure, "a late packet says nothing, nor does one of a process that has heard another one")
+			o.advance(expires / 2)
+			counter += 2
 		}
+		lives := func() {
+			now := timed.Instant(l.cfg.Clock.Now())
+			o.rival(t, l, boot, counter, datagram.Echo{Boot: 50, Sent: now, Received: now, Latest: now, Heard: datagram.NotHeard})
+			counter++
+		}
+		lives()
+		l.driver.pub.current.Alive = timed.SetOf(3)
+		lives()
+		l.driver.pub.current.Alive = timed.Set{}
+		began := l.cfg.Clock.Now()
+		for l.driver.failure == nil && time.Duration(l.cfg.Clock.Now()-began) < 20*expires {
+			lives()
+			o.advance(expires / 8)
+		}
+		var e *DuplicateIDError
+		require.ErrorAs(t, l.driver.failure, &e)
+		require.Equal(t, at(70), e.Addr, "it is known where the other is")
+		waited := time.Duration(l.cfg.Clock.Now() - began)
+		require.Equal(t, smaller, waited < 3*expires, "%v", waited)
+		require.GreaterOrEqual(t, waited, 2*expires, "peers have time to be heard")
+		require.Equal(t, 1, l.cfg.Sink.(*recorder).count(stack.EventRival))
 	}
 }
+
+// A node that is alone asks whether its rival lives, as nobody else would.
+func rivalsAreAsked(t testing.TB) {
+	l, o := newOutside(nil)
+	o.run(l, time.Second)
+	d := l.driver
+	now := o.instant()
+	o.rival(t, l, 60, 1, datagram.Echo{Boot: d.cfg.Self.Boot, Sent: now, Received: now, Latest: now, Heard: datagram.NotHeard})
+	asked := o.bytes[at(70)]
+	d.routes.book.Note(d.clock.now, &admit.Arrival[netip.AddrPort]{From: 1, Addr: at(70), Bytes: 1000})
+	o.run(l, d.cfg.Timing.Expires)
+	require.Greater(t, o.bytes[at(70)], asked)
+	o.run(l, 10*d.cfg.Timing.Expires)
+	asked = o.bytes[at(70)]
+	d.routes.book.Note(d.clock.now, &admit.Arrival[netip.AddrPort]{From: 1, Addr: at(70), Bytes: 1000})
+	o.run(l, d.cfg.Timing.Expires)
+	require.Equal(t, asked, o.bytes[at(70)], "it is gone")
+}
+
+func TestRivalsAreAskedWhetherTheyLive(t *testing.T) { rivalsAreAsked(t) }
 
 func TestRivals(t *testing.T) { rivals(t) }
 

@@ -45,6 +45,9 @@ func (d *driver) maintainRoutes() {
 		r.hello = now.Add(4 * d.cfg.Timing.KeepalivePeriod)
 		d.greetStrangers()
 	}
+	if d.stack != nil && d.claims.duel.Open(&d.cfg.Timing, now) {
+		d.answerRival()
+	}
 	if now >= r.cleanup {
 		r.cleanup = now.Add(cleanEvery)
 		d.warnOfLength()

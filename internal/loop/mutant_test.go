@@ -123,6 +123,7 @@ var notices = map[string]func(testing.TB){
 	"ClaimUnwritten":         claimsKeepFirst,
 	"ClaimDeaf":              rivals,
 	"ClaimLateDuel":          rivals,
+	"RivalUnasked":           rivalsAreAsked,
 	"ClaimBothGiveWay":       rivals,
 	"GreetingUnanswered":     greetingsAreAnswered,
 	"GoneStays":              forgetsGone,

@@ -1,0 +1,47 @@
+package claim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// rivals lets two processes hear each other's packets until one gives way, and returns when
+// each did. company says which of them hears others too, and pause how often packets come.
+func rivals(company [2]bool, pause time.Duration) (gaveWay [2]time.Duration) {
+	t := timed.LAN()
+	var duels [2]Duel
+	for d := time.Duration(0); d <= 20*t.Expires && gaveWay == [2]time.Duration{}; d += pause {
+		for i := range duels {
+			self, rival := timed.BootID(i+1), timed.BootID(2-i)
+			if duels[i].NoteRival(&t, after(d), self, rival, !company[i]) {
+				gaveWay[i] = d
+			}
+		}
+	}
+	return gaveWay
+}
+
+// Of two processes with one id, the one with the larger boot id gives way if both are
+// alone, and otherwise the one that is alone.
+func oneGivesWay(t testing.TB) {
+	e := timed.LAN().Expires
+	require.Equal(t, [2]time.Duration{0, 2 * e}, rivals([2]bool{}, e/4))
+	require.Equal(t, [2]time.Duration{0, 2 * e}, rivals([2]bool{true, false}, e/4))
+	require.Equal(t, [2]time.Duration{6 * e, 0}, rivals([2]bool{false, true}, e/4))
+	require.Equal(t, [2]time.Duration{}, rivals([2]bool{true, true}, e/4), "their peers decide")
+	require.Equal(t, [2]time.Duration{}, rivals([2]bool{}, 4*e), "one that is heard now and then may be a late packet each time")
+	lan := timed.LAN()
+	d := Duel{}
+	require.False(t, d.Open(&lan, after(0)))
+	d.NoteRival(&lan, after(0), 2, 1, true)
+	require.True(t, d.Open(&lan, after(3*e)))
+	require.False(t, d.Open(&lan, after(3*e+1)))
+	d.NoteRival(&lan, after(e), 2, 1, false)
+	require.False(t, d.NoteRival(&lan, after(2*e), 2, 1, true), "it was in company meanwhile")
+}
+
+func TestOneOfTwoRivalsGivesWay(t *testing.T) { oneGivesWay(t) }
