@@ -124,6 +124,20 @@ func formerIDs(t testing.TB) {
 
 func TestEachIDMayBeAFormerOne(t *testing.T) { formerIDs(t) }
 
+// A node that has lost its configured id does not go on as another one.
+func configuredIDs(t testing.TB) {
+	dir := t.TempDir()
+	d, err := Open(dir, 5, time.Second)
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	for range 2 {
+		_, err = OpenAssigned(dir)
+		require.ErrorContains(t, err, "StateDir: "+dir+" has the state of the nodes {5}")
+	}
+}
+
+func TestAConfiguredIDIsNotLeftAside(t *testing.T) { configuredIDs(t) }
+
 // A crash between the writes of the two files costs nothing: the state file has the counters
 // first, and the other one the epoch.
 func TestCrashesBetweenTheFilesAreNoAge(t *testing.T) {

@@ -25,10 +25,21 @@ type Assigned struct {
 	id   timed.NodeID
 }
 
-// OpenAssigned locks a directory and reads the id that was kept there. The error matches
-// [ErrInUse] or [ErrDamaged], or is the system's.
+// assignedLock is the file that a directory has from the first start of a node without a
+// configured id on.
+const assignedLock = "node-id.lock"
+
+// OpenAssigned locks a directory and reads the id that was kept there. It refuses one that
+// only nodes with configured ids have used: the promises of such a node would be left aside.
+// The error matches [ErrInUse] or [ErrDamaged], or is the system's.
 func OpenAssigned(dir string) (*Assigned, error) {
-	lock, err := takeLock(dir, "node-id.lock", "a node without a configured id, which needs a directory of its own,")
+	if _, err := os.Lstat(filepath.Join(dir, assignedLock)); err != nil {
+		if ids := (&Assigned{dir: dir}).Former(); !ids.Empty() {
+			return nil, fmt.Errorf("failaware: StateDir: %s has the state of the nodes %v, whose ids were configured: "+
+				"start such a node with its id, and give one that chooses an id a directory of its own", dir, ids)
+		}
+	}
+	lock, err := takeLock(dir, assignedLock, "a node without a configured id, which needs a directory of its own,")
 	if err != nil {
 		return nil, err
 	}
