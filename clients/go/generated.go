@@ -573,13 +573,13 @@ type KVBatch struct {
 
 // KVChange An item of the stream of changes.
 type KVChange struct {
-	// Id For resuming, at any node.
+	// Id For resuming, at any node: with the id reset, the present keys come again.
 	Id string `json:"id"`
 
 	// Key The key.
 	Key *string `json:"key,omitempty"`
 
-	// Kind A change of a key; reset, after which an item for each present key and complete follow, because the state was replaced; whether this node is up to date; or progress, which only has a new id.
+	// Kind A change of a key; reset, after which an item for each present key and complete follow, because the state was replaced: an item may be newer than complete, and the changes after complete that it does not have follow; whether this node is up to date; or progress, which only has a new id.
 	Kind KVChangeKind `json:"kind"`
 
 	// Lease The lease that it ends with.
@@ -598,7 +598,7 @@ type KVChange struct {
 	Version *string `json:"version,omitempty"`
 }
 
-// KVChangeKind A change of a key; reset, after which an item for each present key and complete follow, because the state was replaced; whether this node is up to date; or progress, which only has a new id.
+// KVChangeKind A change of a key; reset, after which an item for each present key and complete follow, because the state was replaced: an item may be newer than complete, and the changes after complete that it does not have follow; whether this node is up to date; or progress, which only has a new id.
 type KVChangeKind string
 
 // KVCommand A command of a batch, with the parameters that it has in a request of its own.

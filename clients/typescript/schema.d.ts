@@ -1768,10 +1768,10 @@ export interface components {
         };
         /** @description An item of the stream of changes. */
         KVChange: {
-            /** @description For resuming, at any node. */
+            /** @description For resuming, at any node: with the id reset, the present keys come again. */
             id: string;
             /**
-             * @description A change of a key; reset, after which an item for each present key and complete follow, because the state was replaced; whether this node is up to date; or progress, which only has a new id.
+             * @description A change of a key; reset, after which an item for each present key and complete follow, because the state was replaced: an item may be newer than complete, and the changes after complete that it does not have follow; whether this node is up to date; or progress, which only has a new id.
              * @enum {string}
              */
             kind: "put" | "delete" | "expire" | "reset" | "item" | "complete" | "fresh" | "stale" | "progress";

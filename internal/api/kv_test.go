@@ -30,6 +30,7 @@ type loneStore struct {
 	ask     func() // gets what others have, before a latest read; or nil
 	alone   error  // of latest reads, while the view is up to date
 	late    error  // of latest reads that have looked at the state, which did not count
+	before  func() // happens before each read of this node's state, or is nil
 	now     time.Duration
 	table   *session.Table
 }
@@ -42,6 +43,9 @@ func newLoneStore() *loneStore {
 func (s *loneStore) Read(_ context.Context, latest bool, f func(*kv.State)) (KVFresh, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.before != nil && !latest {
+		s.before()
+	}
 	if err := cmp.Or(s.err, s.alone); latest && err != nil {
 		return KVFresh{}, err
 	}

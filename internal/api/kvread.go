@@ -70,7 +70,7 @@ func (s *Server) kvList(ctx context.Context, w http.ResponseWriter, q *http.Requ
 	var list []*kv.Entry
 	a := KVList{Items: []KVItem{}}
 	a.Fresh, err = s.store.Read(ctx, fresh, func(st *kv.State) {
-		list, a.More = st.List(q.URL.Query().Get("prefix"), q.URL.Query().Get("after"), limit)
+		list, a.More = st.List(q.URL.Query().Get("prefix"), q.URL.Query().Get("after"), limit, kv.MaxListBytes)
 		a.Revision, a.Place = st.Place().Revision, st.Place().String()
 	})
 	if err != nil {

@@ -21,18 +21,25 @@ const freshEvery = 200 * time.Millisecond
 // none of its keys has changed.
 const progressEvery = kv.MaxHistory / 10
 
-// fromReset is the id that items before the end of a listing have: a client that resumes
-// there gets the listing again.
+// fromReset is the id of items before the client knows one state: a client that resumes there
+// gets the listing again.
 const fromReset = "reset"
+
+// pieceBytes is how much of the keys or the changes a watch takes from the state at once. It
+// holds that while it sends it to a client that may be slow, and the state goes on.
+const pieceBytes = 256 << 10
 
 // watch is one stream of changes.
 type watch struct {
 	store     Store
 	prefix    string
-	at        kv.Place
-	sent      uint64 // the revision of the last id
-	list      string // why a listing comes next, or empty
-	fresh     bool   // as sent last
+	piece     int
+	at        kv.Place // the client has all changes through it, or the listing has
+	sent      uint64   // the revision of the last id
+	again     bool     // the last id is fromReset
+	list      string   // why a listing comes next, or empty
+	listing   listing
+	fresh     bool // as sent last
 	freshSent bool
 	yield     func([]byte) bool
 }
@@ -56,7 +63,7 @@ func (s *Server) kvWatch(ctx context.Context, w http.ResponseWriter, q *http.Req
 // id to resume with before its first item. Without a listing, the error may match
 // [kv.ErrCompacted] or [kv.ErrOtherPart].
 func newWatch(ctx context.Context, store Store, prefix, since string, listing bool) (f *watch, start string, err error) {
-	f = &watch{store: store, prefix: prefix}
+	f = &watch{store: store, prefix: prefix, piece: pieceBytes}
 	switch {
 	case listing && since == "" || since == fromReset:
 		f.list = "the present keys follow"
@@ -73,7 +80,7 @@ func newWatch(ctx context.Context, store Store, prefix, since string, listing bo
 			f.at = st.Place()
 		}
 		if f.list == "" {
-			_, gone = st.Since(f.at)
+			gone = st.Reached(f.at)
 		}
 	})
 	switch {
@@ -118,31 +125,40 @@ func (f *watch) messages(ctx context.Context) iter.Seq[[]byte] {
 
 // update sends everything that is new. It returns false at the end of the stream.
 func (f *watch) update(ctx context.Context) bool {
-	n, err := f.read(ctx, false)
-	if err == nil && f.list == "" && n.ahead && n.fresh.UpToDate {
-		if others, err := f.read(ctx, true); err == nil {
-			n = others
-		} else {
-			n.fresh.UpToDate = false // others may know the place
+	for more := true; more && ctx.Err() == nil; {
+		n, err := f.read(ctx, false)
+		if err == nil && f.list == "" && n.ahead && n.fresh.UpToDate {
+			if others, err := f.read(ctx, true); err == nil {
+				n = others
+			} else {
+				n.fresh.UpToDate = false // others may know the place
+			}
 		}
-	}
-	if err != nil {
-		return false
-	}
-	if f.list != "" {
-		if !f.listing(n.list, n.place) {
+		if err != nil || !f.items(&n) {
 			return false
 		}
-	} else if !f.changes(n.changes) {
-		return false
+		if !f.listing.underWay && !f.freshness(n.fresh) {
+			return false
+		}
+		more = n.more || f.catchesUp()
 	}
-	return f.freshness(n.fresh)
+	return true
 }
 
-// watchUpdate has the items that a watch has not sent yet.
+// items sends the items of an update.
+func (f *watch) items(n *watchUpdate) bool {
+	if f.list != "" || f.listing.underWay {
+		return f.page(n)
+	}
+	return f.changes(n.changes)
+}
+
+// watchUpdate has items that a watch has not sent yet.
 type watchUpdate struct {
 	changes []kv.Change
-	list    []*kv.Entry // if a listing comes next
+	list    []*kv.Entry // if a listing begins or goes on
+	more    bool        // there are others
+	lost    bool        // the changes since the listing has begun are not kept
 	place   kv.Place
 	ahead   bool // the state has not reached the place of the watch
 	fresh   KVFresh
@@ -151,9 +167,9 @@ type watchUpdate struct {
 // askPatience is how long a watch waits for the other members of the view.
 const askPatience = time.Second
 
-// read reads the items that are new. Some node has sent the place of the watch. So if the
-// latest state has not reached the place, it is another state: the group has started over, or
-// an older state has replaced that one.
+// read reads items that are new. Some node has sent the place of the watch. So if the latest
+// state has not reached the place, it is another state: the group has started over, or an older
+// state has replaced that one.
 func (f *watch) read(ctx context.Context, latest bool) (n watchUpdate, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
@@ -161,15 +177,24 @@ func (f *watch) read(ctx context.Context, latest bool) (n watchUpdate, err error
 	n.fresh, err = f.store.Read(ctx, latest, func(st *kv.State) {
 		var gone error
 		n.list, n.place, why = nil, st.Place(), f.list
-		n.changes, gone = st.Since(f.at)
+		n.changes, n.more, gone = st.Since(f.at, f.piece)
+		if f.catchesUp() {
+			gone = f.listing.follows(st, gone)
+		}
 		if n.ahead = errors.Is(gone, kv.ErrAhead); n.ahead && latest {
 			gone = kv.ErrOtherPart
 		}
-		if why == "" && gone != nil && (latest || !n.ahead) {
+		if n.lost = f.listing.underWay && errors.Is(gone, kv.ErrCompacted); n.lost {
+			gone = nil // until the listing is whole
+		}
+		if why == "" && gone != nil && !errors.Is(gone, kv.ErrAhead) {
 			why = listedBecause(gone)
 		}
-		if why != "" {
-			n.list, _ = st.List(f.prefix, "", 0)
+		switch {
+		case why != "":
+			n.list, n.more = st.List(f.prefix, "", kv.MaxList, f.piece)
+		case f.listing.underWay:
+			n.list, n.more = st.List(f.prefix, f.listing.through(), kv.MaxList, f.piece)
 		}
 	})
 	if err == nil {
@@ -178,23 +203,9 @@ func (f *watch) read(ctx context.Context, latest bool) (n watchUpdate, err error
 	return n, err
 }
 
-// listing sends the present keys.
-func (f *watch) listing(list []*kv.Entry, place kv.Place) bool {
-	if !f.send(KVChange{ID: fromReset, Kind: "reset", Revision: place.Revision, Reason: f.list}) {
-		return false
-	}
-	for _, e := range list {
-		i := itemOf(e)
-		if !f.send(KVChange{ID: fromReset, Kind: "item", Key: i.Key, Value: i.Value, Version: i.Version, Lease: i.Lease, Revision: e.Version.Revision}) {
-			return false
-		}
-	}
-	f.list, f.at = "", place
-	return f.send(KVChange{ID: place.String(), Kind: "complete", Revision: place.Revision})
-}
-
-// changes sends changes. A stream resumes after the whole revision of an id, so all changes of
-// a revision except the last have the id of the revision before.
+// changes sends changes, but for those that the listing has. A stream resumes after the whole
+// revision of an id, so all changes of a revision except the last have the id of the revision
+// before.
 func (f *watch) changes(list []kv.Change) bool {
 	for i, c := range list {
 		before := f.at
@@ -202,10 +213,10 @@ func (f *watch) changes(list []kv.Change) bool {
 			f.at = c.Place()
 			before = f.at
 		}
-		if !strings.HasPrefix(c.Key, f.prefix) {
+		if !strings.HasPrefix(c.Key, f.prefix) || f.listing.has(&c) {
 			continue
 		}
-		k := KVChange{ID: before.String(), Kind: "put", Key: c.Key, Version: c.Version.String(), Revision: c.Revision}
+		k := KVChange{ID: f.idOf(before), Kind: "put", Key: c.Key, Version: c.Version.String(), Revision: c.Revision}
 		switch {
 		case c.Expired:
 			k.Kind = "expire"
@@ -218,7 +229,14 @@ func (f *watch) changes(list []kv.Change) bool {
 			return false
 		}
 	}
-	return f.at.Revision < f.sent+progressEvery || f.send(KVChange{ID: f.at.String(), Kind: "progress", Revision: f.at.Revision})
+	if f.catchesUp() {
+		return true
+	}
+	f.listing = listing{}
+	if f.at.Revision < f.sent+progressEvery && !f.again {
+		return true
+	}
+	return f.send(KVChange{ID: f.at.String(), Kind: "progress", Revision: f.at.Revision})
 }
 
 // freshness sends an item when the state of this node begins or ceases to be that of an
@@ -228,7 +246,7 @@ func (f *watch) freshness(now KVFresh) bool {
 		return true
 	}
 	f.freshSent, f.fresh = true, now.UpToDate
-	k := KVChange{ID: f.at.String(), Kind: "stale", Revision: f.at.Revision, Reason: "the view is not up to date"}
+	k := KVChange{ID: f.idOf(f.at), Kind: "stale", Revision: f.at.Revision, Reason: "the view is not up to date"}
 	switch {
 	case now.UpToDate:
 		k.Kind, k.Reason = "fresh", fmt.Sprintf("the view of nodes %v is up to date", now.Members)
@@ -246,6 +264,6 @@ func (f *watch) send(k KVChange) bool {
 	if err != nil {
 		return false // a struct of texts and numbers always encodes
 	}
-	f.sent = f.at.Revision
+	f.sent, f.again = f.at.Revision, k.ID == fromReset
 	return f.yield(fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", k.ID, k.Kind, b))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -33,7 +34,8 @@ type watching struct {
 	last   string            // the id of the client's last item
 	heard  uint64            // its revision
 	known  map[string]string // the versions of the keys that it knows
-	listed map[string]string // of the listing that is under way
+	listed map[string]string // of the listing that is under way, or nil
+	later  map[string]uint64 // the revisions of the keys that it has heard of since a reset
 	node   *loneStore
 	watch  *watch   // nil: cut off
 	at     kv.Place // through which it has told all
@@ -125,11 +127,13 @@ func (w *watching) happen() {
 	}
 }
 
-func (w *watching) copy(s *kv.State) *kv.State {
+func (w *watching) copy(s *kv.State) *kv.State { return copyOf(w.t, s) }
+
+func copyOf(t testing.TB, s *kv.State) *kv.State {
 	var b bytes.Buffer
-	require.NoError(w.t, s.Snapshot(&b))
+	require.NoError(t, s.Snapshot(&b))
 	o := kv.New(s.Kind())
-	require.NoError(w.t, o.Restore(&b))
+	require.NoError(t, o.Restore(&b))
 	return o
 }
 
@@ -143,7 +147,7 @@ func (w *watching) open() {
 	}
 	listing := w.last == "" || w.rnd.IntN(2) == 0
 	f, start, err := newWatch(w.t.Context(), w.node, w.prefix, w.last, listing)
-	if _, gone := w.node.state.Since(w.at); w.last != "" && w.last != fromReset && gone != nil && !errors.Is(gone, kv.ErrAhead) {
+	if gone := w.node.state.Reached(w.at); w.last != "" && w.last != fromReset && gone != nil && !errors.Is(gone, kv.ErrAhead) {
 		w.met["gone"]++
 		if !listing {
 			require.ErrorIs(w.t, err, gone)
@@ -159,19 +163,19 @@ func (w *watching) open() {
 		w.last = start
 	}
 	require.Equal(w.t, w.last, start)
-	w.watch = f
+	w.watch, w.later = f, map[string]uint64{}
 }
 
 // tell lets the watch tell what is new, perhaps only some of it, and compares that with the
 // state of the node.
 func (w *watching) tell() {
-	changes, err := w.node.state.Since(w.at)
+	changes, _, err := w.node.state.Since(w.at, pieceBytes)
 	ahead := errors.Is(err, kv.ErrAhead) && w.last != fromReset
 	if ahead && w.node.err == nil && w.node.alone == nil { // it asks the others
 		if w.node.ask != nil {
 			w.node.ask()
 		}
-		changes, err = w.node.state.Since(w.at)
+		changes, _, err = w.node.state.Since(w.at, pieceBytes)
 		ahead = false
 	}
 	reset := w.last == fromReset || err != nil && !ahead
@@ -213,12 +217,17 @@ func (w *watching) tell() {
 		return // the client knows more
 	}
 	w.half = 0
+	require.Equal(w.t, w.present(), w.known, "the client knows the present keys")
+}
+
+// present returns the versions of the keys that the node has.
+func (w *watching) present() map[string]string {
 	all := map[string]string{}
-	list, _ := w.node.state.List(w.prefix, "", 0)
+	list, _ := w.node.state.List(w.prefix, "", kv.MaxKeys, math.MaxInt)
 	for _, e := range list {
 		all[e.Key] = e.Version.String()
 	}
-	require.Equal(w.t, all, w.known, "the client knows the present keys")
+	return all
 }
 
 // cutOff ends the watch after an item. If a revision has other changes, and may be another
@@ -242,13 +251,18 @@ func (w *watching) item(b []byte) (k KVChange) {
 	require.True(w.t, found)
 	require.NoError(w.t, json.Unmarshal([]byte(data), &k))
 	w.last, w.heard = k.ID, k.Revision
+	if k.Key != "" {
+		require.Greater(w.t, k.Revision, w.later[k.Key], "a key goes on")
+		w.later[k.Key] = k.Revision
+		require.Equal(w.t, k.Kind == "item", w.listed != nil, "changes follow the whole listing")
+	}
 	switch k.Kind {
 	case "reset":
-		w.listed = map[string]string{}
+		w.listed, w.later = map[string]string{}, map[string]uint64{}
 	case "item":
 		w.listed[k.Key] = k.Version
 	case "complete":
-		w.known = w.listed
+		w.known, w.listed = w.listed, nil
 	case "put":
 		w.known[k.Key] = k.Version
 	case "delete", "expire":
@@ -257,8 +271,8 @@ func (w *watching) item(b []byte) (k KVChange) {
 	return k
 }
 
-// watchersKnow plays random worlds of watches.
-func watchersKnow(t testing.TB, first, count uint64) map[string]int {
+// watchersKnow plays random worlds of watches, slow ones or others.
+func watchersKnow(t testing.TB, first, count uint64, slow bool) map[string]int {
 	met := map[string]int{}
 	for seed := range count {
 		w := newWatching(t, first+seed, met)
@@ -269,7 +283,11 @@ func watchersKnow(t testing.TB, first, count uint64) map[string]int {
 			if w.watch == nil {
 				w.open()
 			}
-			if w.watch != nil {
+			switch {
+			case w.watch == nil:
+			case slow:
+				w.tellSlowly()
+			default:
 				w.tell()
 			}
 		}
@@ -280,7 +298,7 @@ func watchersKnow(t testing.TB, first, count uint64) map[string]int {
 // A client that watches knows all changes, and none twice unless it was cut off, whatever
 // becomes of the states of the nodes that it watches.
 func TestWatchersKnowAllChanges(t *testing.T) {
-	met := watchersKnow(t, 0, 60)
+	met := watchersKnow(t, 0, 60, false)
 	for _, situation := range []string{"forked", "merged", "gone", "cut off", "reset", "gone and listed", "ahead", "begun again", "changes", "half a revision"} {
 		require.Positive(t, met[situation], situation)
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 func TestMutantsAreKilled(t *testing.T) {
-	watch := func(t testing.TB) { watchersKnow(t, 0, 60) }
+	watch := func(t testing.TB) { watchersKnow(t, 0, 60, false) }
+	slow := func(t testing.TB) { watchersKnow(t, 1000, 100, true) }
 	kill.Units(t, "internal/api", map[string]func(testing.TB){
 		"HoldFromTheAnswer":   holdCountsFromTheQuestion,
 		"GuardAnyHost":        foreignHostsAreRefused,
@@ -30,7 +31,10 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StreamBeginsAgain":   resumesWhereItWas,
 		"SentIsRegular":       outcomesSayAll,
 		"StreamIsRegular":     outcomesSayAll,
-		"KvListingPlace":      watch,
+		"KvListingPlace":      slow,
+		"KvListingOfTwo":      listingIsOfOneLine,
+		"KvListingResumed":    slow,
+		"KvListingRepeats":    slow,
 		"KvAheadIsGone":       watch,
 		"KvAheadForEver":      watch,
 		"KvAheadIsFresh":      watch,

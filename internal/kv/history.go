@@ -20,6 +20,9 @@ type Change struct {
 // Place returns the place after the whole revision of the change.
 func (c *Change) Place() Place { return Place{c.Revision, uint32(c.chain)} }
 
+// Bytes returns what the change counts, as for [MaxHistoryBytes].
+func (c *Change) Bytes() int { return c.bytes() }
+
 // Place is a place in the history of a state.
 type Place struct {
 	Revision uint64
@@ -39,7 +42,7 @@ func ParsePlace(s string) (p Place, err error) {
 	return p, nil
 }
 
-// Errors of [State.Since].
+// Errors of [State.Reached].
 var (
 	// ErrCompacted: changes after the place are not kept any more.
 	ErrCompacted = errors.New("that revision was compacted")
@@ -113,18 +116,38 @@ func (s *State) Place() Place { return Place{s.revision, uint32(s.chain)} }
 // Oldest returns the oldest revision after which all changes are kept.
 func (s *State) Oldest() uint64 { return s.history.base }
 
-// Since returns the changes after a place. They must not be changed. The error is
-// [ErrCompacted], [ErrOtherPart] or [ErrAhead].
-func (s *State) Since(p Place) ([]Change, error) {
+// Reached returns nil if the state has come to a place, and has all changes after it. The error
+// is [ErrCompacted], [ErrOtherPart] or [ErrAhead].
+func (s *State) Reached(p Place) error {
 	h := &s.history
 	switch {
 	case p.Revision > h.last:
-		return nil, ErrAhead
+		return ErrAhead
 	case p.Revision < h.base:
-		return nil, ErrCompacted
+		return ErrCompacted
 	case p.Chain != 0 && uint32(h.chainAt(p.Revision)) != p.Chain:
-		return nil, ErrOtherPart
+		return ErrOtherPart
 	}
+	return nil
+}
+
+// Since returns the changes after a place: as many whole revisions as count at most so many
+// bytes, but at least one. They must not be changed. more says that there are others. The
+// errors are those of [State.Reached].
+func (s *State) Since(p Place, bytes int) (changes []Change, more bool, err error) {
+	if err := s.Reached(p); err != nil {
+		return nil, false, err
+	}
+	h := &s.history
 	i, _ := h.find(p.Revision + 1)
-	return slices.Clone(h.changes[i:]), nil
+	end, sum := i, 0
+	for k := i; k < len(h.changes); k++ {
+		if sum += h.changes[k].bytes(); sum > bytes && end > i {
+			break
+		}
+		if k+1 == len(h.changes) || h.changes[k+1].Revision != h.changes[k].Revision {
+			end = k + 1
+		}
+	}
+	return slices.Clone(h.changes[i:end]), end < len(h.changes), nil
 }

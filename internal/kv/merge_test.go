@@ -360,7 +360,7 @@ func mergersDiffer(t testing.TB) {
 	merge(one, last)
 	merge(other, last)
 	require.Equal(t, one.s.Place().Revision, other.s.Place().Revision)
-	_, err := other.s.Since(one.s.Place())
+	_, err := allSince(other.s, one.s.Place())
 	require.ErrorIs(t, err, ErrOtherPart)
 }
 

@@ -15,25 +15,24 @@ func (s *State) Kind() Kind { return s.kind }
 func (s *State) Get(key string) *Entry { return s.entry(key) }
 
 // List returns the entries of keys that begin with a prefix and come after a key, in the
-// order of the keys. It returns at most limit entries, which together count at most
-// [MaxListBytes] unless there is only one, or all if limit is 0. more says that there are
-// others.
-func (s *State) List(prefix, after string, limit int) (entries []*Entry, more bool) {
+// order of the keys. It returns at most limit entries, which together count at most so many
+// bytes unless there is only one. more says that there are others.
+func (s *State) List(prefix, after string, limit, bytes int) (entries []*Entry, more bool) {
 	start := prefix
 	if after >= prefix && after != "" {
 		start = after + "\x00"
 	}
-	bytes := 0
+	sum := 0
 	for key, e := range s.keys.from(start) {
 		switch {
 		case !strings.HasPrefix(key, prefix):
 			return entries, false
 		case e.Deleted:
 			continue
-		case limit > 0 && (len(entries) == limit || len(entries) > 0 && bytes+e.bytes() > MaxListBytes):
+		case len(entries) == limit || len(entries) > 0 && sum+e.bytes() > bytes:
 			return entries, true
 		}
-		entries, bytes = append(entries, e), bytes+e.bytes()
+		entries, sum = append(entries, e), sum+e.bytes()
 	}
 	return entries, false
 }

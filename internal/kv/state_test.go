@@ -3,6 +3,7 @@ package kv
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,7 +152,7 @@ func TestListsHavePagesAndPrefixes(t *testing.T) {
 	after, more := "", true
 	for more {
 		var page []*Entry
-		page, more = w.s.List("dir/", after, 10)
+		page, more = w.s.List("dir/", after, 10, math.MaxInt)
 		for _, e := range page {
 			keys = append(keys, e.Key)
 			after = e.Key
@@ -160,13 +161,13 @@ func TestListsHavePagesAndPrefixes(t *testing.T) {
 	}
 	require.Len(t, keys, 24)
 	require.NotContains(t, keys, "dir/07")
-	all, more := w.s.List("", "", 0)
+	all, more := w.s.List("", "", MaxKeys, math.MaxInt)
 	require.Len(t, all, 26)
 	require.False(t, more)
-	none, more := w.s.List("x", "", 5)
+	none, more := w.s.List("x", "", 5, MaxListBytes)
 	require.Empty(t, none)
 	require.False(t, more)
-	before, _ := w.s.List("dir/", "a", 1)
+	before, _ := w.s.List("dir/", "a", 1, MaxListBytes)
 	require.Equal(t, "dir/00", before[0].Key)
 }
 
@@ -177,10 +178,10 @@ func pagesAreBounded(t testing.TB) {
 	for i := range values {
 		w.put(strconv.Itoa(i), strings.Repeat("v", MaxValueBytes))
 	}
-	first, more := w.s.List("", "", MaxList)
+	first, more := w.s.List("", "", MaxList, MaxListBytes)
 	require.True(t, more)
 	require.Len(t, first, MaxListBytes/MaxValueBytes-1, "as many as there is room for, with their keys")
-	rest, more := w.s.List("", first[len(first)-1].Key, MaxList)
+	rest, more := w.s.List("", first[len(first)-1].Key, MaxList, MaxListBytes)
 	require.False(t, more)
 	require.Len(t, rest, values-len(first))
 }
@@ -406,6 +407,12 @@ func leasesEndWithTheirWrite(t testing.TB) {
 
 func TestLeasesOfAWriteEndWithIt(t *testing.T) { leasesEndWithTheirWrite(t) }
 
+// allSince returns all changes after a place.
+func allSince(s *State, p Place) ([]Change, error) {
+	list, _, err := s.Since(p, math.MaxInt)
+	return list, err
+}
+
 // changesFollow is the rule of places: changes continue where they ended, or the error
 // says why they do not.
 func changesFollow(t testing.TB) {
@@ -414,34 +421,55 @@ func changesFollow(t testing.TB) {
 	from := w.s.Place()
 	w.put("b", "2")
 	w.do(Command{Op: Delete, Key: "a"})
-	list, err := w.s.Since(from)
+	list, err := allSince(w.s, from)
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	require.Equal(t, "b", list[0].Key)
 	require.True(t, list[1].Deleted)
 	require.Equal(t, w.s.Place(), Place{list[1].Revision, uint32(list[1].chain)})
-	list, err = w.s.Since(w.s.Place())
+	list, err = allSince(w.s, w.s.Place())
 	require.NoError(t, err)
 	require.Empty(t, list)
-	_, err = w.s.Since(Place{Revision: 99})
+	_, err = allSince(w.s, Place{Revision: 99})
 	require.ErrorIs(t, err, ErrAhead)
 
 	other := w.part(2)
 	other.put("c", "3")
 	w.put("c", "4")
-	_, err = w.s.Since(other.s.Place())
+	_, err = allSince(w.s, other.s.Place())
 	require.ErrorIs(t, err, ErrOtherPart)
-	_, err = w.s.Since(Place{Revision: 4})
+	_, err = allSince(w.s, Place{Revision: 4})
 	require.NoError(t, err, "a revision alone is believed")
 
 	w.s.Merge([]*State{w.copy(), other.copy()})
-	_, err = w.s.Since(from)
+	_, err = allSince(w.s, from)
 	require.ErrorIs(t, err, ErrCompacted)
-	_, err = w.s.Since(w.s.Place())
+	_, err = allSince(w.s, w.s.Place())
 	require.NoError(t, err)
 }
 
 func TestChangesFollow(t *testing.T) { changesFollow(t) }
+
+// Changes come in pieces of whole revisions.
+func TestPiecesOfChangesAreBounded(t *testing.T) {
+	w := newWorld(t, Linearizable)
+	w.do(Command{Op: Grant, TTL: time.Hour})
+	id := Dot{w.name, w.n}
+	for i := range 5 {
+		w.do(Command{Op: Put, Key: fmt.Sprint(i), Lease: id})
+	}
+	w.do(Command{Op: Revoke, Lease: id})
+	const each = 1 + EntryBytes
+	var sizes []int
+	for p, more := (Place{}), true; more; {
+		var piece []Change
+		var err error
+		piece, more, err = w.s.Since(p, 3*each)
+		require.NoError(t, err)
+		sizes, p = append(sizes, len(piece)), piece[len(piece)-1].Place()
+	}
+	require.Equal(t, []int{3, 2, 5}, sizes)
+}
 
 func TestHistoryDropsWholeRevisions(t *testing.T) { historyIsBounded(t) }
 
@@ -457,9 +485,9 @@ func historyIsBounded(t testing.TB) {
 		w.put("x", fmt.Sprint(i))
 	}
 	require.Len(t, w.s.history.changes, MaxHistory-50)
-	_, err := w.s.Since(Place{Revision: w.s.Oldest() - 1})
+	_, err := allSince(w.s, Place{Revision: w.s.Oldest() - 1})
 	require.ErrorIs(t, err, ErrCompacted)
-	list, err := w.s.Since(Place{Revision: w.s.Oldest()})
+	list, err := allSince(w.s, Place{Revision: w.s.Oldest()})
 	require.NoError(t, err)
 	require.Len(t, list, MaxHistory-50)
 	const many = MaxHistory/2 + 1 // changes of a revision, so that two are too many
@@ -483,7 +511,7 @@ func changesStay(t testing.TB) {
 	for range MaxHistory + 1 {
 		w.put("a", "v")
 	}
-	got, err := w.s.Since(Place{Revision: w.s.Oldest()})
+	got, err := allSince(w.s, Place{Revision: w.s.Oldest()})
 	require.NoError(t, err)
 	want := slices.Clone(got)
 	for range 9 {
