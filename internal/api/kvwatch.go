@@ -17,9 +17,9 @@ import (
 // to date.
 const freshEvery = 200 * time.Millisecond
 
-// progressEvery is the number of revisions after which a stream gets a new id although
-// none of its keys has changed.
-const progressEvery = kv.MaxHistory / 10
+// progressEvery and progressBytes are how many changes of other keys, and of how many bytes, a
+// stream passes over before it gets a new id: a small part of those that are kept.
+const progressEvery, progressBytes = kv.MaxHistory / 10, kv.MaxHistoryBytes / 10
 
 // fromReset is the id of items before the client knows one state: a client that resumes there
 // gets the listing again.
@@ -35,14 +35,17 @@ type watch struct {
 	prefix    string
 	piece     int
 	at        kv.Place // the client has all changes through it, or the listing has
-	sent      uint64   // the revision of the last id
-	again     bool     // the last id is fromReset
+	passed    passed   // since the last id
+	again     bool     // that is fromReset
 	list      string   // why a listing comes next, or empty
 	listing   listing
 	fresh     bool // as sent last
 	freshSent bool
 	yield     func([]byte) bool
 }
+
+// passed counts changes that a watch does not send.
+type passed struct{ changes, bytes int }
 
 // kvWatch streams the changes of keys that begin with a prefix: those after a place, or
 // from now on, or after a listing of the present keys.
@@ -92,7 +95,6 @@ func newWatch(ctx context.Context, store Store, prefix, since string, listing bo
 	default:
 		return nil, "", fmt.Errorf("%w: %s; changes after revision %d are kept; current=true begins with the present keys", gone, since, oldest)
 	}
-	f.sent = f.at.Revision
 	if start = f.at.String(); f.list != "" {
 		start = fromReset
 	}
@@ -214,6 +216,7 @@ func (f *watch) changes(list []kv.Change) bool {
 			before = f.at
 		}
 		if !strings.HasPrefix(c.Key, f.prefix) || f.listing.has(&c) {
+			f.passed.changes, f.passed.bytes = f.passed.changes+1, f.passed.bytes+c.Bytes()
 			continue
 		}
 		k := KVChange{ID: f.idOf(before), Kind: "put", Key: c.Key, Version: c.Version.String(), Revision: c.Revision}
@@ -233,7 +236,7 @@ func (f *watch) changes(list []kv.Change) bool {
 		return true
 	}
 	f.listing = listing{}
-	if f.at.Revision < f.sent+progressEvery && !f.again {
+	if f.passed.changes < progressEvery && f.passed.bytes < progressBytes && !f.again {
 		return true
 	}
 	return f.send(KVChange{ID: f.at.String(), Kind: "progress", Revision: f.at.Revision})
@@ -264,6 +267,6 @@ func (f *watch) send(k KVChange) bool {
 	if err != nil {
 		return false // a struct of texts and numbers always encodes
 	}
-	f.sent, f.again = f.at.Revision, k.ID == fromReset
+	f.passed, f.again = passed{}, k.ID == fromReset
 	return f.yield(fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", k.ID, k.Kind, b))
 }

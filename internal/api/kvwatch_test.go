@@ -305,6 +305,25 @@ func TestWatchersKnowAllChanges(t *testing.T) {
 	t.Log(met)
 }
 
+// A watch of keys that nobody changes can be resumed, however large the changes of others are.
+func TestQuietWatchesAreResumed(t *testing.T) {
+	s := newLoneStore()
+	f, last, err := newWatch(t.Context(), s, "x", "", false)
+	require.NoError(t, err)
+	f.yield = func(b []byte) bool {
+		id, _, _ := strings.Cut(string(b), "\n")
+		last = strings.TrimPrefix(id, "id: ")
+		return true
+	}
+	for range 2 * kv.MaxHistoryBytes / kv.MaxValueBytes {
+		_, err := s.Submit(t.Context(), kv.Command{Op: kv.Put, Key: "y", Value: make([]byte, kv.MaxValueBytes)}, Attempt{})
+		require.NoError(t, err)
+		require.True(t, f.update(t.Context()))
+	}
+	_, _, err = newWatch(t.Context(), s, "x", last, false)
+	require.NoError(t, err)
+}
+
 // noteKinds has a watch append the kinds of what it yields.
 func noteKinds(f *watch, kinds *[]string) {
 	f.yield = func(b []byte) bool {
