@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -17,19 +15,14 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/failaware/failaware/internal/trust"
 )
 
-// Limits of what a client reads: an answer, which may have all keys of a store, and a line of
-// a stream, which may contain a payload.
-const (
-	maxAnswer = 96 << 20
-	maxLine   = 96 << 20
-)
+// maxAnswer is the limit of an answer, which may have all keys of a store.
+const maxAnswer = 96 << 20
 
 // Client sends requests to one node.
 type Client struct {
@@ -239,98 +232,12 @@ func (c *Client) unreachable(ctx context.Context, connected bool, err error) err
 	if forged, ok := errors.AsType[*ForgedError](err); ok {
 		return forged
 	}
-	if late := errors.Is(err, context.DeadlineExceeded); late && connected {
+	if late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errSlow); late && connected {
 		err = errSlow
 	} else if late {
 		err = errors.New("no connection in time")
 	} else if ctx.Err() != nil {
 		return context.Cause(ctx)
-	}
-	return newUnreachable(c.addr, err)
-}
-
-// Resume is the position from which a stream of events continues.
-type Resume struct {
-	Topic string
-	Last  string // the id of the last event seen; empty: only new ones
-	Run   string // the run of the node that sent Last, once known
-}
-
-// Events calls f for each event of a stream until it ends or f fails. It records the
-// last event in r, so that the next call continues there. It calls started, if not nil,
-// when the stream begins.
-func (c *Client) Events(ctx context.Context, r *Resume, started func(run string), f func(Event) error) error {
-	query := url.Values{"topic": {cmp.Or(r.Topic, "all")}}
-	return stream(ctx, c, "/v1/events?"+query.Encode(), r, started, func(e Event) (string, error) { return e.ID, f(e) })
-}
-
-// ErrEnd is the end of a stream without follow.
-var ErrEnd = errors.New("the stream has ended")
-
-// Deliveries is like Events, for the node's deliveries. Without follow it ends with
-// [ErrEnd] after the existing ones.
-func (c *Client) Deliveries(ctx context.Context, r *Resume, follow bool, started func(run string), f func(Delivery) error) error {
-	query := url.Values{"follow": {strconv.FormatBool(follow)}}
-	err := stream(ctx, c, "/v1/deliveries?"+query.Encode(), r, started, func(d Delivery) (string, error) { return d.ID, f(d) })
-	if !follow && errors.Is(err, io.ErrUnexpectedEOF) {
-		return ErrEnd
-	}
-	return err
-}
-
-// stream calls f for each value of a stream; f returns the id to resume with.
-func stream[T any](ctx context.Context, c *Client, path string, r *Resume, started func(run string), f func(T) (string, error)) error {
-	return c.stream(ctx, path, r, started, func(data []byte) error {
-		var v T
-		if err := json.Unmarshal(data, &v); err != nil {
-			return foreign(c.addr, err)
-		}
-		id, err := f(v)
-		if err == nil {
-			r.Last = id
-		}
-		return err
-	})
-}
-
-// stream calls f for the data of each value of a stream.
-func (c *Client) stream(ctx context.Context, path string, r *Resume, started func(run string), f func(data []byte) error) error {
-	res, err := c.send(ctx, http.MethodGet, path, r.Last, nil)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		return fmt.Errorf("the server at %s has no events", c.addr)
-	}
-	r.Run = res.Header.Get("Failaware-Run")
-	if r.Last == "" {
-		r.Last = res.Header.Get("Failaware-Last")
-	}
-	if started != nil {
-		started(r.Run)
-	}
-	lines := bufio.NewScanner(res.Body)
-	lines.Buffer(nil, maxLine)
-	var data []byte
-	for lines.Scan() {
-		line := lines.Bytes()
-		switch {
-		case len(line) == 0 && len(data) > 0:
-			if err := f(data); err != nil {
-				return err
-			}
-			data = data[:0]
-		case strings.HasPrefix(string(line), "data: "):
-			data = append(data, line[len("data: "):]...)
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	err = lines.Err()
-	if err == nil {
-		err = io.ErrUnexpectedEOF
 	}
 	return newUnreachable(c.addr, err)
 }

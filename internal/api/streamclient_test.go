@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// clientInMemory returns a client of a handler, in virtual time.
+func clientInMemory(t testing.TB, h http.HandlerFunc) *Client {
+	l := newPipes()
+	srv := newHTTPServer(h)
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	c := NewClient(Address{URL: "http://node"}, "")
+	c.http.Transport.(reconnecting).DialContext = func(context.Context, string, string) (net.Conn, error) { return l.dial(), nil }
+	return c
+}
+
+// eventsOf answers with the beginning of a stream, and then with nothing.
+func eventsOf(w http.ResponseWriter, ids ...string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, id := range ids {
+		fmt.Fprintf(w, "data: {\"id\": %q}\n\n", id)
+	}
+	_ = http.NewResponseController(w).Flush()
+}
+
+// A node that is silent for longer than its beats allow, as when it is stopped, is given up.
+func TestASilentStreamIsGivenUp(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"without an answer": func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() },
+		"before an event":   func(w http.ResponseWriter, q *http.Request) { eventsOf(w); <-q.Context().Done() },
+		"after an event":    func(w http.ResponseWriter, q *http.Request) { eventsOf(w, "1"); <-q.Context().Done() },
+		"within an event": func(w http.ResponseWriter, q *http.Request) {
+			eventsOf(w)
+			_, _ = io.WriteString(w, "data: {")
+			<-q.Context().Done()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, begin := clientInMemory(t, h), time.Now()
+				err := c.Events(t.Context(), &Resume{}, nil, func(Event) error { return nil })
+				require.EqualError(t, err, "the node at http://node has not answered in time")
+				_, gone := errors.AsType[*UnreachableError](err)
+				require.True(t, gone)
+				require.Equal(t, mostSilence, time.Since(begin))
+			})
+		})
+	}
+}
+
+// A node that has nothing to say beats.
+func TestAQuietStreamIsNotGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams := NewStreams(t.Context())
+		c := clientInMemory(t, func(w http.ResponseWriter, q *http.Request) {
+			streams.Serve(w, q, 0, func(context.Context, uint64) iter.Seq[[]byte] {
+				return func(yield func([]byte) bool) {
+					time.Sleep(time.Hour)
+					yield(streams.Message(1, "kind", Event{ID: "1"}))
+				}
+			})
+		})
+		err := c.Events(t.Context(), &Resume{}, nil, func(Event) error { return errEnough })
+		require.ErrorIs(t, err, errEnough)
+	})
+}
+
+// An application may take its time with an event: meanwhile nothing is read.
+func TestASlowApplicationIsNoSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clientInMemory(t, func(w http.ResponseWriter, _ *http.Request) {
+			require.NoError(t, http.NewResponseController(w).SetWriteDeadline(time.Time{}))
+			eventsOf(w, "1", "2")
+			time.Sleep(mostSilence / 2)
+			eventsOf(w, "3")
+		})
+		err := c.Events(t.Context(), &Resume{}, nil, func(e Event) error {
+			time.Sleep(mostSilence)
+			if e.ID == "3" {
+				return errEnough
+			}
+			return nil
+		})
+		require.ErrorIs(t, err, errEnough)
+	})
+}
