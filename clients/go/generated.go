@@ -1329,7 +1329,7 @@ type BroadcastParamsAtomicity string
 
 // StreamDeliveriesParams defines parameters for StreamDeliveries.
 type StreamDeliveriesParams struct {
-	// Follow Whether to wait for more at the end; true by default.
+	// Follow Whether to wait for more at the end; true by default. Without it, a list that the node has not sent to its end has no regular end of its connection.
 	Follow *bool `form:"follow,omitempty" json:"follow,omitempty"`
 
 	// Since The id of the last item seen. 0 asks for all kept ones.

@@ -2281,7 +2281,7 @@ export interface operations {
     streamDeliveries: {
         parameters: {
             query?: {
-                /** @description Whether to wait for more at the end; true by default. */
+                /** @description Whether to wait for more at the end; true by default. Without it, a list that the node has not sent to its end has no regular end of its connection. */
                 follow?: boolean;
                 /** @description The id of the last item seen. 0 asks for all kept ones. */
                 since?: string;

@@ -73,7 +73,7 @@ func (w *watcher) run(ctx context.Context, topic string,
 	}
 	if w.g.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, w.g.timeout, errLate)
+		ctx, cancel = context.WithTimeout(ctx, w.g.timeout)
 		defer cancel()
 	}
 	resume := &api.Resume{Topic: topic, Last: w.since}
@@ -92,7 +92,9 @@ func (w *watcher) run(ctx context.Context, topic string,
 		switch {
 		case errors.Is(err, errEnough), errors.Is(err, api.ErrEnd):
 			return nil
-		case errors.Is(context.Cause(ctx), errLate):
+		case isCutOff(err):
+			return err
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			if w.count > 0 {
 				return cli.ErrNo // fewer than requested
 			}
@@ -123,6 +125,11 @@ func (w *watcher) run(ctx context.Context, topic string,
 		case <-time.After(reconnectEvery):
 		}
 	}
+}
+
+func isCutOff(err error) bool {
+	_, is := errors.AsType[*api.CutOffError](err)
+	return is
 }
 
 func (w *watcher) print(e api.Event) error {

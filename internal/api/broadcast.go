@@ -136,7 +136,7 @@ func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 	case s.kept == nil:
 		Fail(w, http.StatusConflict, failaware.ErrSendOnly)
 	default:
-		s.streams.Serve(w, q, s.kept.latest(), func(ctx context.Context, seq uint64) iter.Seq[[]byte] {
+		whole := s.streams.Serve(w, q, s.kept.latest(), func(ctx context.Context, seq uint64) iter.Seq[[]byte] {
 			return func(yield func([]byte) bool) {
 				for k := range s.kept.since(ctx, seq, follow) {
 					d := deliveryOf(&k, s.node.ID(), s.streams.run)
@@ -146,6 +146,9 @@ func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 				}
 			}
 		})
+		if !follow && !whole {
+			panic(http.ErrAbortHandler) // so that the client takes it for no end
+		}
 	}
 }
 

@@ -69,23 +69,23 @@ func (s *Streams) Message(seq uint64, kind string, v any) []byte {
 
 // Serve answers with a stream: from Last-Event-ID or ?since= on, or from last if the
 // request has neither. messages returns the messages after a sequence number until its
-// context is done.
+// context is done. whole is false if it was cut off.
 func (s *Streams) Serve(w http.ResponseWriter, q *http.Request, last uint64,
-	messages func(context.Context, uint64) iter.Seq[[]byte]) {
+	messages func(context.Context, uint64) iter.Seq[[]byte]) (whole bool) {
 	seq := last
 	if since := sinceOf(q); since != "" {
 		var err error
 		if seq, err = parseEventID(since, s.run); err != nil {
 			Fail(w, http.StatusBadRequest, fmt.Errorf("since: %w", err))
-			return
+			return true
 		}
 	}
-	s.stream(w, q, eventID(s.run, seq), func(ctx context.Context) iter.Seq[[]byte] { return messages(ctx, seq) })
+	return s.stream(w, q, eventID(s.run, seq), func(ctx context.Context) iter.Seq[[]byte] { return messages(ctx, seq) })
 }
 
 // stream answers with a stream of messages. last is the id to resume with for clients that
-// are cut off before the first one.
-func (s *Streams) stream(w http.ResponseWriter, q *http.Request, last string, messages func(context.Context) iter.Seq[[]byte]) {
+// are cut off before the first one. whole is false if the stream was cut off.
+func (s *Streams) stream(w http.ResponseWriter, q *http.Request, last string, messages func(context.Context) iter.Seq[[]byte]) (whole bool) {
 	ctx, cancel := context.WithCancel(q.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
@@ -93,7 +93,7 @@ func (s *Streams) stream(w http.ResponseWriter, q *http.Request, last string, me
 	if s.open.Add(1) > s.most {
 		s.open.Add(-1)
 		Fail(w, http.StatusServiceUnavailable, errors.New("too many streams of events"))
-		return
+		return true
 	}
 	defer s.open.Add(-1)
 	out := &sender{w: w, control: http.NewResponseController(w)}
@@ -103,10 +103,10 @@ func (s *Streams) stream(w http.ResponseWriter, q *http.Request, last string, me
 	w.Header().Set("Failaware-Run", s.run)
 	w.Header().Set("Failaware-Last", last)
 	w.WriteHeader(http.StatusOK)
-	if q.Method == http.MethodHead || out.send([]byte(": events\n\n")) != nil {
-		return
+	if q.Method == http.MethodHead {
+		return true
 	}
-	s.relay(ctx, cancel, out, feed)
+	return out.send([]byte(": events\n\n")) == nil && s.relay(ctx, cancel, out, feed)
 }
 
 // sinceOf returns the id after which a client wants a stream to continue. The header,
@@ -119,8 +119,8 @@ func sinceOf(q *http.Request) string {
 }
 
 // relay sends messages, and regularly a comment, so that each side notices the end of
-// the other.
-func (s *Streams) relay(ctx context.Context, cancel context.CancelFunc, out *sender, messages iter.Seq[[]byte]) {
+// the other. It reports whether it has sent all messages.
+func (s *Streams) relay(ctx context.Context, cancel context.CancelFunc, out *sender, messages iter.Seq[[]byte]) bool {
 	feed := make(chan []byte)
 	go func() {
 		defer close(feed)
@@ -139,16 +139,16 @@ func (s *Streams) relay(ctx context.Context, cancel context.CancelFunc, out *sen
 		select {
 		case m, more := <-feed:
 			if !more {
-				return
+				return ctx.Err() == nil // otherwise the messages may have ended early
 			}
 			msg = m
 		case <-tick.C:
 		case <-ctx.Done():
-			return
+			return false
 		}
 		if out.send(msg) != nil {
 			cancel()
-			return
+			return false
 		}
 	}
 }

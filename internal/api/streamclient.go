@@ -36,15 +36,48 @@ func (c *Client) Events(ctx context.Context, r *Resume, started func(run string)
 // ErrEnd is the end of a stream without follow.
 var ErrEnd = errors.New("the stream has ended")
 
-// Deliveries is like Events, for the node's deliveries. Without follow it ends with
-// [ErrEnd] after the existing ones.
+// errWhole is the cause of an [UnreachableError] after a stream that the node has ended.
+var errWhole = fmt.Errorf("%w", io.ErrUnexpectedEOF)
+
+// CutOffError says that a stream without follow has begun, and broken off before its end.
+type CutOffError struct{ text string }
+
+func (e *CutOffError) Error() string { return "the list is cut off: " + e.text }
+
+// cutOff returns the error of a stream without follow that has begun and ends with err.
+func cutOff(ctx context.Context, err error) error {
+	if gone, ok := errors.AsType[*UnreachableError](err); ok {
+		if errors.Is(err, errSlow) {
+			return &CutOffError{err.Error()}
+		}
+		return &CutOffError{fmt.Sprintf("the connection to %s is lost: %v", gone.Addr, plain(gone.Err))}
+	}
+	if ctx.Err() == nil || err != context.Cause(ctx) {
+		return err // of the caller
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &CutOffError{"it takes too long"}
+	}
+	return &CutOffError{err.Error()}
+}
+
+// Deliveries is like Events, for the node's deliveries. Without follow it ends with [ErrEnd]
+// after the existing ones, or with a [*CutOffError] among them.
 func (c *Client) Deliveries(ctx context.Context, r *Resume, follow bool, started func(run string), f func(Delivery) error) error {
 	query := url.Values{"follow": {strconv.FormatBool(follow)}}
-	err := stream(ctx, c, "/v1/deliveries?"+query.Encode(), r, started, func(d Delivery) (string, error) { return d.ID, f(d) })
-	if !follow && errors.Is(err, io.ErrUnexpectedEOF) {
+	begun := false
+	err := stream(ctx, c, "/v1/deliveries?"+query.Encode(), r, func(run string) {
+		if begun = true; started != nil {
+			started(run)
+		}
+	}, func(d Delivery) (string, error) { return d.ID, f(d) })
+	switch {
+	case follow, !begun:
+		return err
+	case errors.Is(err, errWhole):
 		return ErrEnd
 	}
-	return err
+	return cutOff(ctx, err)
 }
 
 // stream calls f for each value of a stream; f returns the id to resume with.
@@ -127,7 +160,7 @@ func (c *Client) stream(ctx context.Context, path string, r *Resume, started fun
 	}
 	err = lines.Err()
 	if err == nil {
-		err = io.ErrUnexpectedEOF
+		err = errWhole
 	}
 	return newUnreachable(c.addr, err)
 }

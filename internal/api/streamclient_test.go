@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
 )
 
 // clientInMemory returns a client of a handler, in virtual time.
@@ -58,6 +60,63 @@ func TestASilentStreamIsGivenUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// deliveriesOf answers with two deliveries, and then breaks off, is silent, or ends the stream.
+func deliveriesOf(then func(q *http.Request)) http.HandlerFunc {
+	return func(w http.ResponseWriter, q *http.Request) {
+		eventsOf(w, "1", "2")
+		then(q)
+	}
+}
+
+// A list of deliveries whose node dies within it is no whole list.
+func TestAListThatIsCutOffIsAnError(t *testing.T) {
+	for text, then := range map[string]func(q *http.Request){
+		"the stream has ended": func(*http.Request) {},
+		"the list is cut off: the connection to http://node is lost: unexpected EOF": func(*http.Request) { panic(http.ErrAbortHandler) },
+		"the list is cut off: the node at http://node has not answered in time":      func(q *http.Request) { <-q.Context().Done() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			count := 0
+			err := clientInMemory(t, deliveriesOf(then)).Deliveries(t.Context(), &Resume{}, false, nil, func(Delivery) error { count++; return nil })
+			require.EqualError(t, err, text)
+			require.Equal(t, 2, count)
+		})
+	}
+}
+
+// So is one that the caller gives up, unless that has enough.
+func TestAListThatIsGivenUpIsAnError(t *testing.T) {
+	interrupted := errors.New("interrupted")
+	synctest.Test(t, func(t *testing.T) {
+		silent := clientInMemory(t, deliveriesOf(func(q *http.Request) { <-q.Context().Done() }))
+		late, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.EqualError(t, silent.Deliveries(late, &Resume{}, false, nil, func(Delivery) error { return nil }), "the list is cut off: it takes too long")
+		ctx, stop := context.WithCancelCause(t.Context())
+		stopped := func(Delivery) error { stop(interrupted); return nil }
+		require.EqualError(t, silent.Deliveries(ctx, &Resume{}, false, nil, stopped), "the list is cut off: interrupted")
+		ctx, stop = context.WithCancelCause(t.Context())
+		enough := func(Delivery) error { stop(interrupted); return errEnough }
+		require.Equal(t, errEnough, silent.Deliveries(ctx, &Resume{}, false, nil, enough))
+	})
+}
+
+// A node that ends within a list breaks the connection: an orderly end would be that of the list.
+func TestAServerThatEndsCutsItsListsOff(t *testing.T) {
+	s, c := serveNode(t, startNode(t, failaware.Config{ID: 1, Broadcast: &failaware.BroadcastConfig{}}))
+	large := make([]failaware.Delivery, 15)
+	for i := range large {
+		large[i] = failaware.Delivery{View: &failaware.View{}, Payload: make([]byte, 1<<20)}
+	}
+	s.kept.add(large, false)
+	err := c.Deliveries(t.Context(), &Resume{Last: "0"}, false, nil, func(Delivery) error {
+		s.cancel()
+		return nil
+	})
+	_, cut := errors.AsType[*CutOffError](err)
+	require.True(t, cut, "%v", err)
 }
 
 // A node that has nothing to say beats.
