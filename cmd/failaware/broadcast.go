@@ -79,7 +79,9 @@ func newDeliveriesCommand(g *globals) *cobra.Command {
 		Long: `Print the messages that the node delivers, its views, and the other items in their
 order, as far as the node keeps them. With --follow, print future items instead; when
 the node is restarted or does not answer for a while, the command connects again and
-continues after the last item that it printed. The node must run with --broadcast.`,
+continues after the last item that it printed, until --timeout ends, if that is given. The
+exit code is 1 if fewer than --count future items have come, a list is cut off, or no node
+has answered. The node must run with --broadcast.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)

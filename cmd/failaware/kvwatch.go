@@ -25,7 +25,8 @@ func newKVWatchCommand(g *globals) *cobra.Command {
 		Long: fmt.Sprintf(`Print the changes of keys that begin with PREFIX, one line or (with -o json or ndjson) one
 JSON object each: from now on, after the revision --since, or with --current after the
 present keys. When the node does not answer for a while, the command connects again and
-continues after the last item that it printed.
+continues after the last item that it printed. It ends after --timeout, if that is given.
+The exit code is 1 if fewer than --count items have come, and 5 if no node has answered.
 
 The last %d changes are kept. When the state of the node is replaced, as when parts of the
 group meet, or the node does not know any more what follows the last item, "reset" is

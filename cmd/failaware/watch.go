@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ func newWatchCommand(g *globals) *cobra.Command {
 		Short: "Print events as they happen, one line each",
 		Long: `Print events as they happen, one line or (with -o json or ndjson) one JSON object each.
 When the node is restarted or does not answer for a while, the command connects again
-and continues after the last event that it printed.`,
+and continues after the last event that it printed. It ends after --timeout, if that is
+given. The exit code is 1 if fewer than --count events have come, or no node has answered.`,
 		Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic := "all"
@@ -76,7 +78,7 @@ func (w *watcher) run(ctx context.Context, topic string,
 		ctx, cancel = context.WithTimeout(ctx, w.g.timeout)
 		defer cancel()
 	}
-	resume := &api.Resume{Topic: topic, Last: w.since}
+	resume := &api.Resume{Topic: topic, Last: w.since, Begin: cmp.Or(w.g.timeout, defaultTimeout)}
 	run, lost := "", false
 	started := func(now string) {
 		switch {
@@ -85,7 +87,7 @@ func (w *watcher) run(ctx context.Context, topic string,
 		case lost:
 			fmt.Fprintln(w.err, "failaware: connected again")
 		}
-		run, lost = now, false
+		run, lost, resume.Begin = now, false, defaultTimeout
 	}
 	for {
 		err := follow(ctx, c, resume, started)
@@ -94,15 +96,10 @@ func (w *watcher) run(ctx context.Context, topic string,
 			return nil
 		case isCutOff(err):
 			return err
-		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			if w.count > 0 {
-				return cli.ErrNo // fewer than requested
-			}
-			return nil
-		case ctx.Err() != nil:
-			return nil
-		case run == "": // no stream has begun
+		case run == "" && !errors.Is(ctx.Err(), context.Canceled): // no stream has begun
 			return inWords(err, "since", "--since")
+		case ctx.Err() != nil: // by --timeout or a signal
+			return cli.Verdict(nil, run != "" && w.count == 0) // otherwise there are fewer than requested
 		}
 		if answered, ok := errors.AsType[*api.StatusError](err); ok {
 			switch {

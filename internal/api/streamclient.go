@@ -23,6 +23,8 @@ type Resume struct {
 	Topic string
 	Last  string // the id of the last event seen; empty: only new ones
 	Run   string // the run of the node that sent Last, once known
+	// Begin is how long the stream may take to begin, or 0 for as long as it may be silent.
+	Begin time.Duration
 }
 
 // Events calls f for each event of a stream until it ends or f fails. It records the
@@ -117,7 +119,7 @@ func (h heard) Read(b []byte) (int, error) {
 func (c *Client) stream(ctx context.Context, path string, r *Resume, started func(run string), f func(data []byte) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silent := time.AfterFunc(mostSilence, func() { cancel(errSlow) })
+	silent := time.AfterFunc(cmp.Or(r.Begin, mostSilence), func() { cancel(errSlow) })
 	defer silent.Stop()
 	note := func() { silent.Reset(mostSilence) }
 	res, err := c.send(ctx, http.MethodGet, path, r.Last, nil)

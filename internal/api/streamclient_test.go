@@ -62,6 +62,23 @@ func TestASilentStreamIsGivenUp(t *testing.T) {
 	}
 }
 
+// A caller may expect an answer sooner. Then the stream may be as silent as others.
+func TestAStreamBeginsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clientInMemory(t, func(w http.ResponseWriter, q *http.Request) {
+			time.Sleep(4 * time.Second)
+			eventsOf(w)
+			<-q.Context().Done()
+		})
+		for allowed, took := range map[time.Duration]time.Duration{3 * time.Second: 3 * time.Second, 5 * time.Second: 4*time.Second + mostSilence} {
+			begin := time.Now()
+			err := c.Events(t.Context(), &Resume{Begin: allowed}, nil, nil)
+			require.EqualError(t, err, "the node at http://node has not answered in time")
+			require.Equal(t, took, time.Since(begin))
+		}
+	})
+}
+
 // deliveriesOf answers with two deliveries, and then breaks off, is silent, or ends the stream.
 func deliveriesOf(then func(q *http.Request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
