@@ -76,10 +76,11 @@ started, or for wrong usage.
 A second process guards CMD: it kills the process group when a hold is about to end that
 lock has not renewed because it was stopped, and when lock is killed. On Linux, where lock
 may make a control group (cgroup v2), it kills all descendants of CMD; otherwise, those
-that have left the process group are killed when CMD has ended. Nothing can stop CMD while
-both processes do not run, as when the machine stalls or is paused. When lock continues,
-it kills CMD and prints how much too long CMD may have run. If that is too late, have CMD
-send edicts to a store that checks them.`,
+that have left the process group are killed when CMD has ended, and what has changed its
+real user (sudo) cannot be killed: lock says so, and waits. Nothing can stop CMD while both
+processes do not run, as when the machine stalls or is paused. When lock continues, it
+kills CMD and prints how much too long CMD may have run. If that is too late, have CMD send
+edicts to a store that checks them.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("lock: a command is needed: failaware lock -- CMD ARGS")

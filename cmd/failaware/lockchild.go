@@ -22,6 +22,10 @@ type child struct {
 	clock   *hwclock.Clock
 	dead    chan hwclock.Reading // has when neither it nor its descendants ran any more
 	ended   chan struct{}        // closed afterwards, when what belongs to it is gone
+	left    []int                // then: processes that it has left, and that could not be killed
+
+	// killing kills the group: killGroup, except in tests.
+	killing func(*os.Process) error
 
 	mu   sync.Mutex
 	gone bool // another process may have its id
@@ -31,7 +35,8 @@ type child struct {
 func startChild(parent *cobra.Command, path string, args, env []string, clock *hwclock.Clock, until timed.Instant) (*child, error) {
 	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: append(os.Environ(), env...),
 		Stdin: parent.InOrStdin(), Stdout: parent.OutOrStdout(), Stderr: parent.ErrOrStderr(),
-		SysProcAttr: newProcessGroup()}, cgroup: newCgroup(), clock: clock, dead: make(chan hwclock.Reading, 1), ended: make(chan struct{})}
+		SysProcAttr: newProcessGroup()}, cgroup: newCgroup(), clock: clock,
+		dead: make(chan hwclock.Reading, 1), ended: make(chan struct{}), killing: killGroup}
 	var err error
 	if c.earlier, err = adopt(); err == nil {
 		err = c.start(until)
@@ -49,7 +54,7 @@ func startChild(parent *cobra.Command, path string, args, env []string, clock *h
 
 // start starts the guard and then the command.
 func (c *child) start(until timed.Instant) (err error) {
-	if c.guard, err = startGuard(c.cgroup); err != nil {
+	if c.guard, err = startGuard(c.cgroup, c.cmd.Stderr); err != nil {
 		return fmt.Errorf("the guard: %w", err)
 	}
 	c.guard.until(until)
@@ -82,7 +87,15 @@ func (c *child) withGroup(f func(*os.Process)) {
 	}
 }
 
-func (c *child) kill()              { c.withGroup(func(p *os.Process) { c.cgroup.kill(); killGroup(p) }) }
+// kill kills the group. It returns an error if the system does not let it.
+func (c *child) kill() (err error) {
+	c.withGroup(func(p *os.Process) {
+		c.cgroup.kill()
+		err = c.killing(p)
+	})
+	return err
+}
+
 func (c *child) terminate()         { c.withGroup(terminateGroup) }
 func (c *child) signal(s os.Signal) { c.withGroup(func(p *os.Process) { signalGroup(p, s) }) }
 

@@ -37,9 +37,11 @@ func (c *child) collect() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.died(func() bool {
-		killGroup(c.cmd.Process)
+		_ = killGroup(c.cmd.Process) // what is left of it is an orphan
 		c.cgroup.kill()
-		return killOrphans(append(c.earlier, c.cmd.Process.Pid, c.guard.cmd.Process.Pid)...)
+		found, left := killOrphans(append(c.earlier, c.cmd.Process.Pid, c.guard.cmd.Process.Pid)...)
+		c.left = left
+		return found
 	})
 	_ = c.cmd.Wait() // the state says more
 	c.gone = true
@@ -50,26 +52,26 @@ func (c *child) collect() {
 // process, and a process that waits for a device dies when that answers.
 const orphanPatience = 2 * time.Second
 
-// killOrphans kills all children of this process but some, and reports whether there were
-// any: a descendant that outlives a command makes one of them a child of this process when
-// the command dies, and it stays one until it is collected here. Some systems do not list
+// killOrphans kills all children of this process but some. It reports whether there were any,
+// and returns those that are left: they have changed their user, or wait for a device. A
+// descendant that outlives a command makes one of them a child of this process when the
+// command dies, and it stays one until it is collected here. Some systems do not list
 // children; then killOrphans does nothing.
-func killOrphans(but ...int) (found bool) {
-	for end := time.Now().Add(orphanPatience); time.Now().Before(end); {
-		ids := slices.DeleteFunc(children(), func(id int) bool { return slices.Contains(but, id) })
-		if len(ids) == 0 {
-			return found
+func killOrphans(but ...int) (found bool, left []int) {
+	for end := time.Now().Add(orphanPatience); ; {
+		left = slices.DeleteFunc(children(), func(id int) bool { return slices.Contains(but, id) })
+		if len(left) == 0 || found && !time.Now().Before(end) {
+			return found, left
 		}
 		found = true
-		for _, id := range ids {
+		for _, id := range left {
 			_ = unix.Kill(id, unix.SIGKILL)
 		}
-		for _, id := range ids {
+		for _, id := range left {
 			awaitEnd(id)
 			_, _ = unix.Wait4(id, nil, unix.WNOHANG, nil)
 		}
 	}
-	return true
 }
 
 // awaitEnd waits for a millisecond at most, and no longer than until a process ends: most

@@ -20,8 +20,8 @@ func (c *child) collect() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.died(func() bool {
-		killGroup(c.cmd.Process)
-		return true // unknown here, so assume that there was one
+		_ = killGroup(c.cmd.Process) // an error may be that of processes that have ended
+		return true                  // unknown here, so assume that there was one
 	})
 	c.gone = true
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -43,13 +44,21 @@ func writeNow(f *os.File, b []byte) { _, _ = f.Write(b) }
 
 func newLockExecCommand() *cobra.Command { return &cobra.Command{Use: "lock-exec", Hidden: true} }
 
-func killGroupOf(id int) {
+// killGroupOf kills a process. One that is not found has ended.
+func killGroupOf(id int) error {
 	if p, err := os.FindProcess(id); err == nil {
-		_ = p.Kill()
+		return killGroup(p)
 	}
+	return nil
 }
 
-func killGroup(p *os.Process)                { _ = p.Kill() }
+func killGroup(p *os.Process) error {
+	if err := p.Kill(); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
 func terminateGroup(p *os.Process)           { _ = p.Signal(os.Interrupt) }
 func signalGroup(p *os.Process, s os.Signal) { _ = p.Signal(s) }
 

@@ -32,10 +32,17 @@ func numberOf(s os.Signal) int { return int(s.(syscall.Signal)) }
 
 func newSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-func killGroupOf(id int) { _ = syscall.Kill(-id, syscall.SIGKILL) }
+// killGroupOf kills the processes of a group. The error is not nil if the system lets this
+// user kill none of them, because all have changed their user.
+func killGroupOf(id int) error {
+	if err := syscall.Kill(-id, syscall.SIGKILL); err != syscall.ESRCH {
+		return err
+	}
+	return nil // all have ended
+}
 
-func killGroup(p *os.Process)      { killGroupOf(p.Pid) }
-func terminateGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
+func killGroup(p *os.Process) error { return killGroupOf(p.Pid) }
+func terminateGroup(p *os.Process)  { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
 
 func signalGroup(p *os.Process, s os.Signal) { _ = syscall.Kill(-p.Pid, s.(syscall.Signal)) }
 

@@ -49,13 +49,17 @@ func (m guardMessage) bytes() []byte { return binary.BigEndian.AppendUint64([]by
 // lockGuard is the name of the hidden command that a guard runs.
 const lockGuard = "lock-guard"
 
-// startGuard starts a guard for a command that will run in a control group.
-func startGuard(group cgroup) (*guard, error) {
+// startGuard starts a guard for a command that will run in a control group. The guard writes
+// to stderr if that is a file, which lasts longer than lock.
+func startGuard(group cgroup, stderr io.Writer) (*guard, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	g := &guard{cmd: guardCommand(self, group)}
+	if f, ok := stderr.(*os.File); ok {
+		g.cmd.Stderr = f
+	}
 	from, to, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -107,7 +111,9 @@ func newLockGuardCommand() *cobra.Command {
 			descendants := cgroup(args[0])
 			err = runGuard(openInbox(cmd.InOrStdin()), cmd.OutOrStdout(), clock, func(group int) {
 				descendants.kill()
-				killGroupOf(group)
+				if err := killGroupOf(group); err != nil && descendants == "" {
+					sayUnkilled(cmd.ErrOrStderr(), fmt.Sprintf("process group %d", group), err)
+				}
 			})
 			descendants.remove() // lock is gone
 			if err != nil {

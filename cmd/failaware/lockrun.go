@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"time"
@@ -29,6 +30,7 @@ type watch struct {
 	lost   error         // the reason for ending the command
 	killBy timed.Instant // when SIGKILL follows SIGTERM; 0 before. Safety does not depend on it
 	killed bool
+	said   bool // that the command could not be killed
 }
 
 // run runs the command under a hold, which it renews, until the command ends. lost is
@@ -56,6 +58,9 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 		case died := <-c.dead:
 			timer.Stop()
 			<-c.ended
+			for _, id := range c.left {
+				sayUnkilled(l.cmd.ErrOrStderr(), fmt.Sprintf("process %d, which %s has left,", id, l.args[0]), nil)
+			}
 			return w.outcome(died, c.code()), c.code(), nil
 		case r := <-renewals:
 			w.take(r)
@@ -138,7 +143,7 @@ const forever = time.Hour
 // step does the action that is due, if any, and returns the time until the next one.
 func (w *watch) step() time.Duration {
 	if w.killed {
-		return forever
+		return w.kill()
 	}
 	left := w.left()
 	if left <= w.l.termBefore && w.lost == nil {
@@ -155,9 +160,35 @@ func (w *watch) step() time.Duration {
 	case w.l.clock.Now() < w.killBy:
 		return min(left, w.killBy.Sub(w.l.clock.Now()))
 	}
+	return w.kill()
+}
+
+// killAgain is the time from one attempt to kill a command to the next: one that has changed
+// its user may change it again.
+const killAgain = 20 * time.Millisecond
+
+// kill kills the command. It says once if the system does not let it: after a second attempt,
+// because a control group may have killed the command, or the command may just have ended.
+func (w *watch) kill() time.Duration {
+	err := w.child.kill()
+	if err != nil && w.killed && !w.said {
+		sayUnkilled(w.l.cmd.ErrOrStderr(), w.l.args[0], err)
+		w.said = true
+	}
 	w.killed = true
-	w.child.kill()
-	return forever
+	if err == nil {
+		return forever
+	}
+	return killAgain
+}
+
+// sayUnkilled says that processes run on which should have been killed.
+func sayUnkilled(to io.Writer, what string, err error) {
+	reason := ""
+	if err != nil {
+		reason = ": " + err.Error()
+	}
+	_, _ = fmt.Fprintf(to, "failaware: lock: %s could not be killed, and may run on without the lead%s\n", what, reason)
 }
 
 // expiry returns the reason why a hold expired: the node did not answer, or its own lease
