@@ -25,7 +25,11 @@ func (c *nodeConfig) checkFiles() (warnings []string) {
 		check("api_token", api.CheckToken(c.apiToken))
 	}
 	if r := c.remote; r.listen != "" {
-		check("api_listen", (&api.Remote{Cert: r.cert, Key: r.key, ClientCA: r.authority, Token: c.apiToken}).Load())
+		remote := &api.Remote{Cert: r.cert, Key: r.key, ClientCA: r.authority}
+		if c.apiToken != "" {
+			remote.Token = api.TokenOf("") // no client asks
+		}
+		check("api_listen", remote.Load())
 	}
 	if c.report != "" {
 		_, err := os.ReadDir(filepath.Dir(c.report))

@@ -29,7 +29,8 @@ func newNodeCommand() *cobra.Command {
 		Use:   "node",
 		Short: "Run a node",
 		Long: `Run a node. At SIGTERM or SIGINT it hands over and leaves the group; another one, half a
-second later or more, ends it at once. At SIGHUP it reads the list of peers and the key file again.
+second later or more, ends it at once. At SIGHUP it reads the peers, the
+keys, the token and the certificates of the API again.
 
 Every flag can be set in the environment (FAILAWARE_ and the flag in capitals, as in
 FAILAWARE_LOCK_TIME; FAILAWARE_PEERS is a list) and in a YAML file. Flags take precedence
@@ -64,15 +65,16 @@ type nodeRun struct {
 	bounds   failaware.Bounds
 	out, err io.Writer
 
-	log      hclog.Logger
-	node     *failaware.Node
-	prepared *store.Prepared // nil without --kv
-	store    *store.Store    // nil without --kv
-	server   *api.Server
-	handlers *handler.Set // set before the server serves
-	remote   *api.Remote  // nil unless the API serves other hosts
-	token    string       // of an API at a TCP address, and of the page
-	leave    chan bool    // a client of the API asked the node to leave, or for good
+	log       hclog.Logger
+	node      *failaware.Node
+	prepared  *store.Prepared // nil without --kv
+	store     *store.Store    // nil without --kv
+	server    *api.Server
+	handlers  *handler.Set // set before the server serves
+	remote    *api.Remote  // nil unless the API serves other hosts
+	token     *api.Token   // of an API at a TCP address, of the page, and for other hosts; or nil
+	pageToken string       // the value of one made for this run
+	leave     chan bool    // a client of the API asked the node to leave, or for good
 }
 
 // gcPercent keeps the heap small: live data are less than a megabyte, and a node

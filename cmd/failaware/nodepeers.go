@@ -15,12 +15,13 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// reload reads the keys and certificates again, and then the settings, and adopts the list of peers.
+// reload reads the keys, the token and certificates again, and then the settings, and adopts the list of peers.
 func (r *nodeRun) reload() {
 	notifySystemd(reloadingState())
 	defer notifySystemd("READY=1")
 	r.reloadKeys()
-	r.reloadRemote()
+	r.reloadToken()
+	r.reloadRemote() // which needs the token
 	c, _, err := loadConfig(r.file, r.flags)
 	if err == nil {
 		err = r.node.SetPeers(c.Peers)

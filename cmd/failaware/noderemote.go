@@ -42,11 +42,11 @@ func (r *nodeRun) listenRemote() (net.Listener, error) {
 		return nil, nil
 	}
 	r.remote = &api.Remote{Cert: c.cert, Key: c.key, ClientCA: c.authority}
-	var err error
 	if r.cfg.apiToken != "" {
-		if r.remote.Token, err = r.makeToken(); err != nil {
+		if err := r.makeToken(); err != nil {
 			return nil, cli.WrongUsage(err)
 		}
+		r.remote.Token = r.token
 	}
 	if err := r.remote.Load(); err != nil {
 		return nil, cli.WrongUsage(r.cfg.values.fault("api_listen", "%w", err))

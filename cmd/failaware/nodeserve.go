@@ -58,7 +58,7 @@ func (r *nodeRun) listen() (net.Listener, error) {
 	case r.cfg.api == "none":
 		return nil, nil
 	case r.cfg.tcpAPI():
-		if r.token, err = r.makeToken(); err == nil {
+		if err = r.makeToken(); err == nil {
 			if l, err = api.ListenTCP(r.cfg.api); err != nil {
 				err = fmt.Errorf("--api: %w", err)
 			}
@@ -82,13 +82,31 @@ func (r *nodeRun) listen() (net.Listener, error) {
 	return l, nil
 }
 
-// makeToken returns the token in the file of --api-token.
-func (r *nodeRun) makeToken() (string, error) {
+// makeToken takes the token from the file of --api-token, unless that was done before.
+func (r *nodeRun) makeToken() error {
+	if r.token != nil {
+		return nil
+	}
 	token, err := api.MakeToken(r.cfg.apiToken)
 	if err != nil {
-		err = r.cfg.values.fault("api_token", "%w", err)
+		return r.cfg.values.fault("api_token", "%w", err)
 	}
-	return token, err
+	r.token = api.TokenOf(token)
+	return nil
+}
+
+// reloadToken reads the token again, if it is in a file.
+func (r *nodeRun) reloadToken() {
+	if r.token == nil || r.cfg.apiToken == "" {
+		return
+	}
+	token, err := api.OwnToken(r.cfg.apiToken)
+	if err != nil {
+		r.log.Error("the token of the API stays the same", "error", err)
+		return
+	}
+	r.token.Replace(token)
+	r.log.Info("read the token of the API again")
 }
 
 // listenHTTP opens the address of the page, if there is one.
@@ -96,15 +114,11 @@ func (r *nodeRun) listenHTTP() (net.Listener, error) {
 	if r.cfg.http == "" {
 		return nil, nil
 	}
-	switch {
-	case r.token != "": // that of the API at a TCP address
-	case r.cfg.apiToken == "":
-		r.token = api.NewToken()
-	default:
-		var err error
-		if r.token, err = r.makeToken(); err != nil {
-			return nil, cli.WrongUsage(err)
-		}
+	if r.cfg.apiToken == "" {
+		r.pageToken = api.NewToken()
+		r.token = api.TokenOf(r.pageToken)
+	} else if err := r.makeToken(); err != nil {
+		return nil, cli.WrongUsage(err)
 	}
 	l, err := api.ListenTCP(r.cfg.http)
 	if err != nil {
@@ -158,7 +172,7 @@ func (r *nodeRun) pageURL() string {
 	case r.cfg.http == "":
 		return ""
 	case r.cfg.apiToken == "":
-		return "http://" + r.cfg.http + "/#token=" + r.token
+		return "http://" + r.cfg.http + "/#token=" + r.pageToken
 	}
 	return "http://" + r.cfg.http + "/"
 }

@@ -170,7 +170,7 @@ var settings = []*setting{
 	{"awake", "awake", kindBool, "Awake", "keep idle processors of the machine from sleeping: handles packets sooner, at the price of power; needs Linux and write access to /dev/cpu_dma_latency", boolean(func(c *nodeConfig) *bool { return &c.Awake })},
 	{"api", "api", "PATH|HOST:PORT|none", "", "the local API: a unix socket, or a loopback TCP address (default as --addr)", text(func(c *nodeConfig) *string { return &c.api })},
 	{"http", "http", "HOST:PORT", "", "serve the dashboard and the API to browsers at this loopback address, besides --api (default off)", text(func(c *nodeConfig) *string { return &c.http })},
-	{"api_token", "api-token", "file", "", "file with the token for a TCP address of the API; created if it does not exist; --http without it makes a token for each run", text(func(c *nodeConfig) *string { return &c.apiToken })},
+	{"api_token", "api-token", "file", "", "file with the token for a TCP address of the API; created if it does not exist, read again at SIGHUP; --http without it makes a token for each run", text(func(c *nodeConfig) *string { return &c.apiToken })},
 	{"api_listen", "api-listen", "HOST:PORT", "", "answer other hosts too, over TLS at this TCP address, if they show a certificate or the token (default off)", text(func(c *nodeConfig) *string { return &c.remote.listen })},
 	{"api_tls_cert", "api-tls-cert", "file", "", "the certificate for --api-listen, with the names that clients use; read again at SIGHUP", text(func(c *nodeConfig) *string { return &c.remote.cert })},
 	{"api_tls_key", "api-tls-key", "file", "", "its key", text(func(c *nodeConfig) *string { return &c.remote.key })},

@@ -98,7 +98,7 @@ func TestAbuseOfTheAPI(t *testing.T) {
 	require.NoError(t, err)
 	addr := inner.Addr().String()
 	served := make(chan error, 1)
-	go func() { served <- s.ServeTCP(inner, token) }()
+	go func() { served <- s.ServeTCP(inner, TokenOf(token)) }()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var work sync.WaitGroup

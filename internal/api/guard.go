@@ -21,7 +21,7 @@ import (
 // ServeTCP answers on a loopback TCP listener. All users of the machine can connect, and web
 // pages can make browsers connect. So every request needs a Host that is a loopback address,
 // and every request needs the token, except those for [Server.Pages].
-func (s *Server) ServeTCP(l net.Listener, token string) error {
+func (s *Server) ServeTCP(l net.Listener, token *Token) error {
 	return s.serve(l, Loopback(s.pages(guard(s.Handler(), token))), nil)
 }
 
@@ -69,33 +69,14 @@ func (s *Server) pages(next http.Handler) http.Handler {
 const PagesPath = "/dashboard/"
 
 // guard passes on requests with the token.
-func guard(next http.Handler, token string) http.Handler {
-	return admit(next, "the token is missing or wrong", func(q *http.Request) (string, bool) { return "", hasToken(q, token) })
+func guard(next http.Handler, token *Token) http.Handler {
+	return admit(next, "the token is missing or wrong", &token.underWay, func(q *http.Request) (string, bool) { return "", token.shown(q) })
 }
 
-// admit passes on requests of clients that known accepts, and limits the connections of each
-// name. missing is the error for all other clients.
-func admit(next http.Handler, missing string, known func(*http.Request) (name string, ok bool)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		name, ok := known(q)
-		switch {
-		case !ok:
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			w.Header().Set("Connection", "close")
-			Fail(w, http.StatusUnauthorized, errors.New(missing))
-		case !admittedAs(q, name):
-			w.Header().Set("Connection", "close")
-			Fail(w, http.StatusServiceUnavailable, errTooMany)
-		default:
-			next.ServeHTTP(w, q)
-		}
-	})
-}
-
-// hasToken reports whether a request shows the token. The comparison takes the same time for
+// shown reports whether a request shows the token. The comparison takes the same time for
 // every wrong token.
-func hasToken(q *http.Request, token string) bool {
-	want := sha256.Sum256([]byte("Bearer " + token))
+func (t *Token) shown(q *http.Request) bool {
+	want := sha256.Sum256([]byte("Bearer " + *t.value.Load()))
 	got := sha256.Sum256([]byte(q.Header.Get("Authorization")))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
@@ -127,7 +108,7 @@ func readToken(path string, p trust.Privacy) (string, error) {
 
 // CheckToken says why [MakeToken] would refuse a file that exists.
 func CheckToken(path string) error {
-	_, err := readToken(path, trust.Private)
+	_, err := OwnToken(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -147,5 +128,10 @@ func MakeToken(path string) (string, error) {
 	if err := durable.Create(path, []byte(NewToken()+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("cannot create the API token: %w", err)
 	}
+	return OwnToken(path)
+}
+
+// OwnToken reads the token as [MakeToken] does, from a file that exists.
+func OwnToken(path string) (string, error) {
 	return readToken(path, trust.Private)
 }

@@ -18,7 +18,7 @@ func at(code int) http.Handler {
 
 // guarded returns what answers over TCP: the pages with 418, and all else with 200.
 func guarded() http.Handler {
-	return Loopback((&Server{Pages: at(http.StatusTeapot)}).pages(guard(at(http.StatusOK), testToken)))
+	return Loopback((&Server{Pages: at(http.StatusTeapot)}).pages(guard(at(http.StatusOK), TokenOf(testToken))))
 }
 
 // status returns the status of the answer to a request with the token and some headers.
@@ -53,7 +53,7 @@ func TestGuard(t *testing.T) {
 // unknownTakeNoPlace has connections ask that have shown nothing: they are refused, whether there
 // is a place or not, and take none.
 func unknownTakeNoPlace(t testing.TB) {
-	for _, h := range []http.Handler{guard(at(http.StatusOK), testToken), (&Remote{Token: testToken}).guard(at(http.StatusOK))} {
+	for _, h := range []http.Handler{guard(at(http.StatusOK), TokenOf(testToken)), (&Remote{Token: TokenOf(testToken)}).guard(at(http.StatusOK))} {
 		l := limit(nil)
 		l.most = 1
 		asks := func(c *slotConn, token string) int {

@@ -23,9 +23,10 @@ import (
 type Remote struct {
 	Cert, Key string // files of the node's certificate and key, in PEM
 	ClientCA  string // file with the authorities of the clients' certificates; or empty
-	Token     string // or empty
+	Token     *Token // or nil
 
-	current atomic.Pointer[credentials]
+	current  atomic.Pointer[credentials]
+	underWay underWay
 }
 
 // credentials are what was read from the files.
@@ -37,10 +38,12 @@ type credentials struct {
 // maxPEM bounds the size of a file with certificates.
 const maxPEM = 1 << 20
 
-// Load reads the files, again if it was called before: connections from then on use
-// them. After an error, the files read before stay in use.
+// Load reads the files, again if it was called before: requests from then on need them, and
+// streams end whose clients they do not admit. After an error, the files read before stay in
+// use. The token may have been replaced before.
 func (r *Remote) Load() error {
-	if r.ClientCA == "" && r.Token == "" {
+	defer r.underWay.review()
+	if r.ClientCA == "" && r.Token == nil {
 		return errors.New("clients can show neither a certificate nor a token")
 	}
 	certificate, err := loadCertificate(r.Cert, r.Key)
@@ -56,7 +59,7 @@ func (r *Remote) Load() error {
 			return err
 		}
 		c.ClientAuth = tls.RequireAndVerifyClientCert
-		if r.Token != "" {
+		if r.Token != nil {
 			c.ClientAuth = tls.VerifyClientCertIfGiven
 		}
 	}
@@ -122,21 +125,18 @@ func (r *Remote) named(next http.Handler) http.Handler {
 		func(host string) bool { return r.current.Load().leaf.VerifyHostname(host) == nil })
 }
 
-// guard passes on requests of clients with a certificate, which TLS has verified, or
-// with the token.
+// guard passes on requests of clients with a certificate or with the token.
 func (r *Remote) guard(next http.Handler) http.Handler {
-	return admit(next, "a certificate or the token is missing or wrong", r.client)
+	return admit(next, "a certificate or the token is missing or wrong", &r.underWay, r.client)
 }
 
 // client returns a name of the client, for limits; ok is false for a stranger. Clients
 // with the token are told apart by their addresses.
 func (r *Remote) client(q *http.Request) (name string, ok bool) {
-	if r.ClientCA != "" && q.TLS != nil && len(q.TLS.VerifiedChains) > 0 {
-		leaf := q.TLS.VerifiedChains[0][0]
-		sum := sha256.Sum256(append(append([]byte{}, leaf.RawIssuer...), leaf.RawSubject...))
-		return "certificate " + hex.EncodeToString(sum[:]), true
+	if r.ClientCA != "" && q.TLS != nil && len(q.TLS.PeerCertificates) > 0 && r.verified(q) {
+		return nameOf(q.TLS.PeerCertificates[0]), true
 	}
-	if r.Token == "" || !hasToken(q, r.Token) {
+	if r.Token == nil || !r.Token.shown(q) {
 		return "", false
 	}
 	host, _, err := net.SplitHostPort(q.RemoteAddr)
@@ -144,6 +144,35 @@ func (r *Remote) client(q *http.Request) (name string, ok bool) {
 		host = q.RemoteAddr
 	}
 	return "address " + host, true
+}
+
+// verified reports whether the certificate of a request is of a present authority. TLS has
+// verified it when the connection began, perhaps under authorities that were replaced since,
+// or with a ticket of a connection before. It is verified again once for each connection and
+// each reading of the files.
+func (r *Remote) verified(q *http.Request) bool {
+	c, conn := r.current.Load(), connOf(q)
+	if conn != nil && conn.verified.Load() == c {
+		return true
+	}
+	o := x509.VerifyOptions{Roots: c.config.ClientCAs, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	for _, other := range q.TLS.PeerCertificates[1:] {
+		o.Intermediates.AddCert(other)
+	}
+	if _, err := q.TLS.PeerCertificates[0].Verify(o); err != nil {
+		return false
+	}
+	if conn != nil {
+		conn.verified.Store(c)
+	}
+	return true
+}
+
+// nameOf returns the name of the client with a certificate, which stays the same when the
+// certificate is renewed.
+func nameOf(leaf *x509.Certificate) string {
+	sum := sha256.Sum256(append(append([]byte{}, leaf.RawIssuer...), leaf.RawSubject...))
+	return "certificate " + hex.EncodeToString(sum[:])
 }
 
 // ClientTLS is how a client trusts and authenticates: files in PEM, each of which may be

@@ -39,7 +39,10 @@ func serveRemote(t *testing.T, authority bool, token string) *remoteTest {
 	users.Client("client")
 	users.Client("second")
 	clitest.NewAuthority(t, x.dir, "others").Client("stranger")
-	x.r = &Remote{Cert: x.file("node.pem"), Key: x.file("node.key"), Token: token}
+	x.r = &Remote{Cert: x.file("node.pem"), Key: x.file("node.key")}
+	if token != "" {
+		x.r.Token = TokenOf(token)
+	}
 	if authority {
 		x.r.ClientCA = x.file("users.pem")
 	}
@@ -190,7 +193,7 @@ func TestOneCertificateHasSomeConnections(t *testing.T) {
 
 // All connections of one address that shows the token count together, whatever its ports.
 func TestClientsWithTheTokenAreToldApartByTheirAddresses(t *testing.T) {
-	r := &Remote{Token: testToken}
+	r := &Remote{Token: TokenOf(testToken)}
 	name := func(from, token string) (string, bool) {
 		return r.client(&http.Request{RemoteAddr: from, Header: http.Header{"Authorization": {"Bearer " + token}}})
 	}
@@ -205,7 +208,7 @@ func TestClientsWithTheTokenAreToldApartByTheirAddresses(t *testing.T) {
 	}
 	_, ok = name("192.0.2.1:1025", testToken+"x")
 	require.False(t, ok)
-	r.ClientCA, r.Token = "users.pem", ""
+	r.ClientCA, r.Token = "users.pem", nil
 	_, ok = name("192.0.2.1:1025", "")
 	require.False(t, ok, "no token is none that anybody can show")
 }
@@ -213,12 +216,8 @@ func TestClientsWithTheTokenAreToldApartByTheirAddresses(t *testing.T) {
 // renewedIsTheSame compares the names by which limits count: a renewed certificate is that of the
 // same client, and another authority may give its name to somebody else.
 func renewedIsTheSame(t testing.TB) {
-	r := &Remote{ClientCA: "users.pem"}
 	name := func(issuer, subject string, serial int64) string {
-		leaf := &x509.Certificate{RawIssuer: []byte(issuer), RawSubject: []byte(subject), SerialNumber: big.NewInt(serial)}
-		name, ok := r.client(&http.Request{TLS: &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{leaf}}}})
-		require.True(t, ok)
-		return name
+		return nameOf(&x509.Certificate{RawIssuer: []byte(issuer), RawSubject: []byte(subject), SerialNumber: big.NewInt(serial)})
 	}
 	client := name("users", "client", 1)
 	require.Equal(t, client, name("users", "client", 2))
@@ -251,12 +250,12 @@ func TestBadCertificatesAreNamed(t *testing.T) {
 	require.NoError(t, os.Chmod(file("open.key"), 0o644))
 	for want, r := range map[string]*Remote{
 		"neither a certificate nor a token":                    {Cert: file("node.pem"), Key: file("node.key")},
-		"the certificate: open " + file("none.pem"):            {Cert: file("none.pem"), Key: file("node.key"), Token: testToken},
-		"the key: open " + file("none.key"):                    {Cert: file("node.pem"), Key: file("none.key"), Token: testToken},
-		"private key does not match public key":                {Cert: file("node.pem"), Key: file("old.key"), Token: testToken},
-		"the certificate " + file("old.pem"):                   {Cert: file("old.pem"), Key: file("old.key"), Token: testToken},
+		"the certificate: open " + file("none.pem"):            {Cert: file("none.pem"), Key: file("node.key"), Token: TokenOf(testToken)},
+		"the key: open " + file("none.key"):                    {Cert: file("node.pem"), Key: file("none.key"), Token: TokenOf(testToken)},
+		"private key does not match public key":                {Cert: file("node.pem"), Key: file("old.key"), Token: TokenOf(testToken)},
+		"the certificate " + file("old.pem"):                   {Cert: file("old.pem"), Key: file("old.key"), Token: TokenOf(testToken)},
 		"the authority: " + file("empty.pem"):                  {Cert: file("node.pem"), Key: file("node.key"), ClientCA: file("empty.pem")},
-		"the key: open " + file("open.key") + ": another user": {Cert: file("open.pem"), Key: file("open.key"), Token: testToken},
+		"the key: open " + file("open.key") + ": another user": {Cert: file("open.pem"), Key: file("open.key"), Token: TokenOf(testToken)},
 	} {
 		require.ErrorContains(t, r.Load(), want)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/failaware/failaware/internal/trust"
 )
@@ -53,6 +54,9 @@ type slotConn struct {
 	client   string // of another host; empty if it is not known
 	admitted bool
 	closed   bool
+
+	// verified are the credentials under which the certificate of its client was verified last.
+	verified atomic.Pointer[credentials]
 }
 
 // noUser is the user of a connection whose user is not known.
@@ -165,10 +169,16 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 // admittedAs counts the connection of an authenticated request, as one of a client of
 // another host if it has a name. It is true for a request that has no counted connection.
 func admittedAs(q *http.Request, client string) bool {
+	c := connOf(q)
+	return c == nil || c.slots.admitAs(c, client)
+}
+
+// connOf returns the counted connection of a request, or nil.
+func connOf(q *http.Request) *slotConn {
 	x := q.Context().Value(slotKey{})
 	if t, ok := x.(*tls.Conn); ok {
 		x = t.NetConn()
 	}
-	c, ok := x.(*slotConn)
-	return !ok || c.slots.admitAs(c, client)
+	c, _ := x.(*slotConn)
+	return c
 }

@@ -103,7 +103,7 @@ func TestStrangersDoNotShutOutClients(t *testing.T) {
 	defer s.Close()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	go func() { _ = s.ServeTCP(l, token) }()
+	go func() { _ = s.ServeTCP(l, TokenOf(token)) }()
 	for range 2 * MaxConnections {
 		c, err := net.Dial("tcp", l.Addr().String())
 		require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestTooManyClientsAreToldSo(t *testing.T) {
 	q.Host = "127.0.0.1"
 	q.Header.Set("Authorization", "Bearer x")
 	w := httptest.NewRecorder()
-	guard(http.NotFoundHandler(), "x").ServeHTTP(w, q.WithContext(withConn(q.Context(), c)))
+	guard(http.NotFoundHandler(), TokenOf("x")).ServeHTTP(w, q.WithContext(withConn(q.Context(), c)))
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.Contains(t, w.Body.String(), errTooMany.Error())
 }

@@ -48,7 +48,7 @@ func servePage(t *testing.T, n *failaware.Node, token string) (*gate, string) {
 	require.NoError(t, err)
 	g := &gate{Listener: l}
 	served := make(chan error, 1)
-	go func() { served <- server.ServeTCP(g, token) }()
+	go func() { served <- server.ServeTCP(g, api.TokenOf(token)) }()
 	t.Cleanup(func() {
 		server.Close()
 		require.NoError(t, <-served)

@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/cli/clitest"
+)
+
+// kept is a client that keeps its connections.
+type kept struct {
+	t      testing.TB
+	http   *http.Client
+	url    string
+	token  string
+	dialed int
+}
+
+func keep(t testing.TB, url, token string, secure *tls.Config) *kept {
+	k := &kept{t: t, url: url, token: token}
+	transport := &http.Transport{TLSClientConfig: secure, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		k.dialed++
+		return (&net.Dialer{}).DialContext(ctx, network, addr)
+	}}
+	k.http = &http.Client{Transport: transport}
+	t.Cleanup(transport.CloseIdleConnections)
+	return k
+}
+
+func (k *kept) get(path string) *http.Response {
+	q, err := http.NewRequestWithContext(k.t.Context(), http.MethodGet, k.url+path, nil)
+	require.NoError(k.t, err)
+	if k.token != "" {
+		q.Header.Set("Authorization", "Bearer "+k.token)
+	}
+	res, err := k.http.Do(q)
+	require.NoError(k.t, err)
+	return res
+}
+
+// asks returns the status of an answer, whose connection it keeps.
+func (k *kept) asks() int {
+	res := k.get("/v1/leader")
+	_, err := io.Copy(io.Discard, res.Body)
+	require.NoError(k.t, err)
+	require.NoError(k.t, res.Body.Close())
+	return res.StatusCode
+}
+
+// follows opens a stream. The channel is closed when it ends.
+func (k *kept) follows() <-chan struct{} {
+	res := k.get("/v1/events")
+	require.Equal(k.t, http.StatusOK, res.StatusCode)
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		close(ended)
+	}()
+	return ended
+}
+
+// replacedAuthoritiesAreNone replaces the authority of clients that have connections and streams:
+// neither outlasts it. Those of an authority that stays do.
+func replacedAuthoritiesAreNone(t *testing.T) {
+	x := serveRemote(t, true, "")
+	old, stays := keep(t, "https://"+x.addr, "", x.config("client")), x.config("stranger")
+	before, err := os.ReadFile(x.file("users.pem"))
+	require.NoError(t, err)
+	others, err := os.ReadFile(x.file("others.pem"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(x.file("users.pem"), append(append([]byte{}, before...), others...), 0o600))
+	require.NoError(t, x.r.Load())
+	kept := keep(t, "https://"+x.addr, "", stays)
+
+	require.Equal(t, http.StatusOK, old.asks())
+	require.Equal(t, http.StatusOK, kept.asks())
+	ended, goesOn := old.follows(), kept.follows()
+	require.Equal(t, http.StatusOK, old.asks())
+	require.Equal(t, http.StatusOK, kept.asks())
+	dialed, dialedByKept := old.dialed, kept.dialed
+
+	require.NoError(t, os.WriteFile(x.file("users.pem"), others, 0o600))
+	require.NoError(t, x.r.Load())
+	<-ended
+	require.Equal(t, http.StatusUnauthorized, old.asks())
+	require.Equal(t, dialed, old.dialed, "it was the old connection")
+	require.Equal(t, http.StatusOK, kept.asks())
+	require.Equal(t, dialedByKept, kept.dialed)
+	select {
+	case <-goesOn:
+		require.Fail(t, "a stream of a client that is still known has ended")
+	default:
+	}
+	clitest.NewAuthority(t, x.dir, "users") // of the name that the stranger's does not have
+	require.NoError(t, x.r.Load())
+	<-goesOn
+}
+
+func TestClientsOfAReplacedAuthorityAreCutOff(t *testing.T) { replacedAuthoritiesAreNone(t) }
+
+// A token that is replaced admits nobody, not even over connections and to streams that it has opened.
+func TestClientsWithAReplacedTokenAreCutOff(t *testing.T) {
+	s := NewServer(startNode(t, failaware.Config{ID: 1}))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	token, served := TokenOf(testToken), make(chan error, 1)
+	go func() { served <- s.ServeTCP(l, token) }()
+	t.Cleanup(func() {
+		s.Close()
+		require.NoError(t, <-served)
+	})
+	local := keep(t, "http://"+l.Addr().String(), testToken, nil)
+	x := serveRemote(t, false, testToken)
+	remote := keep(t, "https://"+x.addr, testToken, x.config(""))
+	for _, c := range []struct {
+		*kept
+		replace func(to string)
+	}{{local, token.Replace}, {remote, func(to string) {
+		x.r.Token.Replace(to)
+		require.NoError(t, x.r.Load())
+	}}} {
+		ended := c.follows()
+		c.replace(testToken)
+		require.Equal(t, http.StatusOK, c.asks(), "it is the same")
+		select {
+		case <-ended:
+			require.Fail(t, "a stream of a client that is still known has ended")
+		default:
+		}
+		c.replace(testToken + "x")
+		<-ended
+		require.Equal(t, http.StatusUnauthorized, c.asks())
+		c.token = testToken + "x"
+		require.Equal(t, http.StatusOK, c.asks())
+	}
+}
