@@ -618,7 +618,7 @@ type KVCommand struct {
 	// Session The session of the command, with its number.
 	Session *string `json:"session,omitempty"`
 
-	// Ttl The time to live, as 10s.
+	// Ttl The time to live, as 10s: the key gets a lease of its own, and lease must be missing.
 	Ttl *string `json:"ttl,omitempty"`
 
 	// Value The value of a put, in base64.
@@ -1398,7 +1398,7 @@ type KvCasParams struct {
 	// Version The version that the key must have; 0 if it must not exist.
 	Version string `form:"version" json:"version"`
 
-	// Ttl The time to live, as 10s.
+	// Ttl The time to live, as 10s: the key gets a lease of its own, and lease must be missing.
 	Ttl *string `form:"ttl,omitempty" json:"ttl,omitempty"`
 
 	// Lease The lease that the key ends with.
@@ -1539,7 +1539,7 @@ type KvPutParams struct {
 	// Version The version that the key must have; 0 if it must not exist.
 	Version *string `form:"version,omitempty" json:"version,omitempty"`
 
-	// Ttl The time to live, as 10s.
+	// Ttl The time to live, as 10s: the key gets a lease of its own, and lease must be missing.
 	Ttl *string `form:"ttl,omitempty" json:"ttl,omitempty"`
 
 	// Lease The lease that the key ends with.

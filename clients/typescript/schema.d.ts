@@ -1596,7 +1596,7 @@ export interface components {
             value?: string;
             /** @description The version that the key must have; 0 if it must not exist. */
             version?: string;
-            /** @description The time to live, as 10s. */
+            /** @description The time to live, as 10s: the key gets a lease of its own, and lease must be missing. */
             ttl?: string;
             /** @description The lease that the key ends with. */
             lease?: string;
@@ -2811,7 +2811,7 @@ export interface operations {
                 key: string;
                 /** @description The version that the key must have; 0 if it must not exist. */
                 version?: string;
-                /** @description The time to live, as 10s. */
+                /** @description The time to live, as 10s: the key gets a lease of its own, and lease must be missing. */
                 ttl?: string;
                 /** @description The lease that the key ends with. */
                 lease?: string;
@@ -2931,7 +2931,7 @@ export interface operations {
                 key: string;
                 /** @description The version that the key must have; 0 if it must not exist. */
                 version: string;
-                /** @description The time to live, as 10s. */
+                /** @description The time to live, as 10s: the key gets a lease of its own, and lease must be missing. */
                 ttl?: string;
                 /** @description The lease that the key ends with. */
                 lease?: string;

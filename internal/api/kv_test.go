@@ -298,6 +298,7 @@ func TestWrongRequestsToTheStore(t *testing.T) {
 		{"GET", "get"}, {"GET", "get", "key", "\n"}, {"GET", "get", "key", "a", "local", "x"}, {"GET", "get", "key", "a", "wait", "x"},
 		{"GET", "get", "key", "a", "wait", "1h"}, {"GET", "list", "limit", "0"}, {"GET", "list", "limit", "1001"}, {"POST", "cas", "key", "a"},
 		{"POST", "cas", "key", "a", "version", "x"}, {"POST", "put", "key", "a", "ttl", "1ms"}, {"POST", "put", "key", "a", "lease", "x"},
+		{"POST", "put", "key", "a", "ttl", "10s", "lease", "0000000000000001.2"}, {"POST", "cas", "key", "a", "version", "0", "ttl", "10s", "lease", "0000000000000001.2"},
 		{"POST", "lease/grant"}, {"POST", "lease/renew", "lease", "1"}, {"GET", "lease", "lease", "x"}, {"POST", "resolve", "key", "a", "id", "x"},
 		{"GET", "watch", "since", "x"}, {"GET", "watch", "current", "x"}, {"GET", "conflicts", "local", "x"}, {"POST", "delete"},
 		{"POST", "put", "key", "a", "session", "1/0000000000000007/o1"}, {"POST", "delete", "key", "a", "number", "1"}, {"POST", "put", "key", "a", "session", "", "number", "1"},

@@ -92,6 +92,7 @@ func TestAMalformedBatchChangesNothing(t *testing.T) {
 		"commands[1]: lease: ":                        `{"commands":[` + good + `,{"op":"put","key":"a","value":"","lease":"x"}]}`,
 		"commands[1]: ttl: it is empty":               `{"commands":[` + good + `,{"op":"put","key":"a","value":"","ttl":""}]}`,
 		"commands[1]: ttl ":                           `{"commands":[` + good + `,{"op":"put","key":"a","value":"","ttl":"1ns"}]}`,
+		"commands[1]: ttl: it makes a lease of its":   `{"commands":[` + good + `,{"op":"put","key":"a","value":"","ttl":"10s","lease":"0000000000000001.2"}]}`,
 		"commands[1]: session: it is empty":           `{"commands":[` + good + `,{"op":"delete","key":"a","session":"","number":1}]}`,
 		"commands[1]: session and number belong":      `{"commands":[` + good + `,{"op":"delete","key":"a","number":1}]}`,
 		"commands[1]: delete has no value":            `{"commands":[` + good + `,{"op":"delete","key":"a","value":""}]}`,

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -87,6 +88,9 @@ func withParameters(values url.Values, c kv.Command) (kv.Command, error) {
 		}
 	}
 	if values.Has("ttl") {
+		if values.Has("lease") {
+			return c, badRequest{errors.New("ttl: it makes a lease of its own, and the key ends with one lease only: without lease")}
+		}
 		if c.TTL, err = ttlOf(values); err != nil {
 			return c, err
 		}
