@@ -7915,6 +7915,8 @@ type LeaveResponse struct {
 	JSON400 *Failure
 	// JSON403 the response for an HTTP 403 `application/json` response
 	JSON403 *Failure
+	// JSON409 the response for an HTTP 409 `application/json` response
+	JSON409 *Failure
 }
 
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
@@ -7930,6 +7932,11 @@ func (r LeaveResponse) GetJSON400() *Failure {
 // GetJSON403 returns the response for an HTTP 403 `application/json` response
 func (r LeaveResponse) GetJSON403() *Failure {
 	return r.JSON403
+}
+
+// GetJSON409 returns the response for an HTTP 409 `application/json` response
+func (r LeaveResponse) GetJSON409() *Failure {
+	return r.JSON409
 }
 
 // GetBody returns the raw response body bytes
@@ -10703,6 +10710,13 @@ func ParseLeaveResponse(rsp *http.Response) (*LeaveResponse, error) {
 			return nil, err
 		}
 		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON409 = &dest
 
 	}
 

@@ -13,7 +13,7 @@ expect it back: it stays in their lists for a while, and they look for it.
 
 With --forget it leaves for good. The others forget it at once, and do not look for it
 until another process with its id sends them something. A node that has chosen its id by
-itself gives it up.`,
+itself gives it up. One that already leaves otherwise is not forgotten (exit code 1).`,
 		Example: "  failaware leave\n  failaware --addr /run/failaware/failaware.sock leave --forget",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, text := "/v1/leave", "the node leaves"

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -75,6 +76,8 @@ type nodeRun struct {
 	token     *api.Token   // of an API at a TCP address, of the page, and for other hosts; or nil
 	pageToken string       // the value of one made for this run
 	leave     chan bool    // a client of the API asked the node to leave, or for good
+
+	departure departure
 }
 
 // gcPercent keeps the heap small: live data are less than a megabyte, and a node
@@ -227,9 +230,27 @@ func (r *nodeRun) wait(ctx context.Context, signals <-chan os.Signal) error {
 	}
 }
 
+// departure is how a node leaves, once it does.
+type departure struct {
+	mu             sync.Mutex
+	begun, forGood bool
+}
+
+// begin begins a departure, unless one has begun, and reports whether it is for good. Clients
+// have been told of the first one, and peers may have been.
+func (d *departure) begin(forGood bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.begun {
+		d.begun, d.forGood = true, forGood
+	}
+	return d.forGood
+}
+
 // depart leaves the group and prints the outcome.
 func (r *nodeRun) depart(why string, forGood bool, signals <-chan os.Signal) error {
 	notifySystemd("STOPPING=1")
+	forGood = r.departure.begin(forGood)
 	led := r.node.Leads()
 	r.log.Info("leaving", "why", why, "leads", led)
 	ctx, cancel := context.WithTimeoutCause(context.Background(), r.cfg.leaveTimeout, errLate)

@@ -131,14 +131,23 @@ func (r *nodeRun) listenHTTP() (net.Listener, error) {
 func (r *nodeRun) makeServer(ctx context.Context) {
 	r.server = r.newServer()
 	r.server.Version = cli.Version()
-	r.server.Leave = func(forGood bool) {
+	r.server.Leave = r.askedToLeave
+	r.server.Pages = dashboard.Handler(dashboard.Node)
+	r.operate(ctx)
+}
+
+// askedToLeave returns what has the node leave. A node that leaves already, and not for good,
+// is not forgotten: it may have told its peers.
+func (r *nodeRun) askedToLeave(forGood bool) (begin func(), err error) {
+	if good := r.departure.begin(forGood); forGood && !good {
+		return nil, errors.New("the node already leaves, without being forgotten")
+	}
+	return func() {
 		select {
 		case r.leave <- forGood:
 		default:
 		}
-	}
-	r.server.Pages = dashboard.Handler(dashboard.Node)
-	r.operate(ctx)
+	}, nil
 }
 
 // serve serves the API at all addresses.

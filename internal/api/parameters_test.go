@@ -39,7 +39,7 @@ func TestParametersOfTheDocument(t *testing.T) {
 	plain, stored := NewServer(startNode(t, cfg)), NewServerWithStore(startNode(t, cfg), newLoneStore())
 	t.Cleanup(plain.Close)
 	t.Cleanup(stored.Close)
-	plain.SetLevel, plain.Leave = func(string) {}, func(bool) {}
+	plain.SetLevel, plain.Leave = func(string) {}, func(bool) (func(), error) { return func() {}, nil }
 	d, seen := readDocument(t), map[string]bool{}
 	for _, r := range routes {
 		h := plain.Handler()

@@ -40,9 +40,10 @@ const (
 type Server struct {
 	// Version is the version in /v1/status.
 	Version string
-	// Leave is called by POST /v1/leave after it has answered; forGood if the node will
-	// not come back. If nil, the request is refused.
-	Leave func(forGood bool)
+	// Leave is called by POST /v1/leave; forGood if the node will not come back. It returns
+	// what begins, which is called after the answer, or why the node cannot leave so. If
+	// nil, the request is refused.
+	Leave func(forGood bool) (begin func(), err error)
 	// Pages, if not nil, answers requests for / and for paths below /dashboard/ over
 	// TCP. Its answers are the same for everybody, and need no token.
 	Pages http.Handler
@@ -374,8 +375,13 @@ func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 		return
 	}
+	begin, err := s.Leave(forGood)
+	if err != nil {
+		Fail(w, http.StatusConflict, err)
+		return
+	}
 	Answer(w, http.StatusAccepted, Done{true})
-	s.Leave(forGood)
+	begin()
 }
 
 func isDone(c <-chan struct{}) bool {

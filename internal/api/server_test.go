@@ -202,6 +202,31 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	require.Equal(t, http.StatusRequestHeaderFieldsTooLarge, res.StatusCode)
 }
 
+// A node that cannot leave as it is asked to says why, and does not begin. One that can answers
+// before it begins.
+func TestLeavingIsAnsweredBeforeItBegins(t *testing.T) {
+	s := NewServer(startNode(t, failaware.Config{ID: 1}))
+	defer s.Close()
+	w := httptest.NewRecorder()
+	begun := 0
+	s.Leave = func(forGood bool) (func(), error) {
+		if forGood {
+			return nil, errors.New("it leaves already")
+		}
+		return func() {
+			require.Equal(t, http.StatusAccepted, w.Code)
+			begun++
+		}, nil
+	}
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/leave", nil))
+	require.Equal(t, 1, begun)
+	w = httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/leave?forget=true", nil))
+	require.Equal(t, http.StatusConflict, w.Code)
+	require.Contains(t, w.Body.String(), "it leaves already")
+	require.Equal(t, 1, begun)
+}
+
 // A client that a browser connects again asks for the same path, and says beside it how far it
 // has come.
 func resumesWhereItWas(t testing.TB) {
