@@ -30,7 +30,8 @@ type Target struct {
 	secure             *tls.Config
 }
 
-// Unix is the node at a unix socket.
+// Unix is the node at a unix socket. It is asked nothing if another user may have put the
+// socket there: the error is [ErrUntrusted].
 func Unix(path string) Target { return Target{url: "http://node", socket: path} }
 
 // URL is the node at http://LOOPBACK:PORT, or at https://HOST:PORT if it serves other
@@ -67,7 +68,14 @@ func New(t Target) (*ClientWithResponses, error) {
 	transport := &http.Transport{TLSClientConfig: t.secure, IdleConnTimeout: 30 * time.Second}
 	if t.socket != "" {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", t.socket)
+			conn, err := new(net.Dialer).DialContext(ctx, "unix", t.socket)
+			if err != nil {
+				return nil, err
+			}
+			if err := checkPeer(conn, t.socket); err != nil {
+				return nil, errors.Join(err, conn.Close())
+			}
+			return conn, nil
 		}
 	}
 	authorize := func(_ context.Context, q *http.Request) error {

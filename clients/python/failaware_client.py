@@ -10,9 +10,42 @@ is cut off, it continues after the last event that it has seen.
 import argparse
 import http.client
 import json
+import os
 import socket
+import stat
+import struct
 import sys
 import time
+
+
+class Untrusted(RuntimeError):
+    """Another user answers at a socket, and may have put it there."""
+
+
+def check_peer(sock, path):
+    """Refuses a socket if another user answers who is not alone with root and this one in the directory."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return  # Linux alone tells Python who answers
+    _, user, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    trusted = {0, os.geteuid()}
+    if user in trusted:
+        return
+    for end in (os.path.dirname(os.path.abspath(path)), os.path.dirname(os.path.realpath(path))):
+        at = end
+        while True:
+            if not owned(os.lstat(at), trusted, user, at != end):
+                raise Untrusted(f"user {user} answers at {path}, and is not to be trusted there: others control {at}")
+            if at == os.path.dirname(at):
+                break
+            at = os.path.dirname(at)
+
+
+def owned(info, trusted, user, above):
+    """Whether only trusted users, and one more, may put or replace files in a directory, or replace a link."""
+    if stat.S_ISLNK(info.st_mode):
+        return info.st_uid in trusted
+    sticky = above and info.st_mode & stat.S_ISVTX  # as /tmp: users cannot remove the files of others
+    return info.st_uid in trusted | {user} and (sticky or not info.st_mode & 0o022)
 
 
 class Node(http.client.HTTPConnection):
@@ -30,6 +63,11 @@ class Node(http.client.HTTPConnection):
         except OSError as e:
             self.close()
             raise OSError(e.errno, e.strerror, self.path) from None  # which socket it is
+        try:
+            check_peer(self.sock, self.path)
+        except BaseException:
+            self.close()
+            raise
 
     def get(self, path):
         """Returns the answer to a request; a refusal is a RuntimeError."""
