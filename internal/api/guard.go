@@ -76,9 +76,10 @@ func guard(next http.Handler, token *Token) http.Handler {
 // shown reports whether a request shows the token. The comparison takes the same time for
 // every wrong token.
 func (t *Token) shown(q *http.Request) bool {
-	want := sha256.Sum256([]byte("Bearer " + *t.value.Load()))
-	got := sha256.Sum256([]byte(q.Header.Get("Authorization")))
-	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
+	scheme, token, _ := strings.Cut(q.Header.Get("Authorization"), " ")
+	want := sha256.Sum256([]byte(*t.value.Load()))
+	got := sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
 const (

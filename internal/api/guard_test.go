@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,11 @@ func TestGuard(t *testing.T) {
 		{"127.0.0.1:80", "Bearer " + testToken, 200},
 		{"localhost:80", "Bearer " + testToken, 200},
 		{"[::1]:80", "Bearer " + testToken, 200},
+		{"LocalHost:80", "bearer " + testToken, 200},
+		{"127.0.0.1:80", "BEARER " + testToken, 200},
+		{"127.0.0.1:80", "Basic " + testToken, 401},
+		{"127.0.0.1:80", "Bearer", 401},
+		{"127.0.0.1:80", "Bearer " + strings.ToUpper(testToken), 401},
 		{"127.0.0.1:80", "", 401},
 		{"127.0.0.1:80", "Bearer 0123456789abcdeg", 401},
 		{"127.0.0.1:80", testToken, 401},
