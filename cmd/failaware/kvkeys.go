@@ -204,8 +204,8 @@ func printable(b []byte) string {
 
 // quoted returns bytes as text, between quotes if there is anything but printable text: a
 // terminal obeys control characters.
-func quoted(b []byte) string {
-	if !utf8.Valid(b) || strings.ContainsFunc(string(b), func(r rune) bool { return !unicode.IsPrint(r) }) {
+func quoted[T string | []byte](b T) string {
+	if !utf8.ValidString(string(b)) || strings.ContainsFunc(string(b), func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Sprintf("%q", b)
 	}
 	return string(b)

@@ -82,5 +82,9 @@ func leaseText(a *api.KVLease) string {
 	if a.Timeline != "" {
 		end = "ends after " + time.Unix(0, a.EndNS).UTC().Format(time.RFC3339Nano) + " of timeline " + a.Timeline
 	}
-	return fmt.Sprintf("lease %s of %v: %s; keys: %s", a.Lease, time.Duration(a.TTLNS), end, cli.Dash(strings.Join(a.Keys, " ")))
+	keys := make([]string, len(a.Keys))
+	for i, key := range a.Keys {
+		keys[i] = quoted(key)
+	}
+	return fmt.Sprintf("lease %s of %v: %s; keys: %s", a.Lease, time.Duration(a.TTLNS), end, cli.Dash(strings.Join(keys, " ")))
 }

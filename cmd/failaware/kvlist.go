@@ -84,7 +84,7 @@ func listText(cmd *cobra.Command, w io.Writer, a *api.KVList) error {
 		if err != nil {
 			return err
 		}
-		t.Row(a.Items[i].Key, a.Items[i].Version, printable(b))
+		t.Row(quoted(a.Items[i].Key), a.Items[i].Version, printable(b))
 	}
 	if err := t.Flush(); err != nil {
 		return err

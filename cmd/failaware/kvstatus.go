@@ -146,7 +146,7 @@ func conflictsText(w io.Writer, a *api.KVConflicts) error {
 		if c.DeviationNS != nil {
 			when = strings.TrimSuffix(when, "?") + cli.BriefUp(*c.DeviationNS)
 		}
-		t.Row(c.Key, c.ID, when, value)
+		t.Row(quoted(c.Key), c.ID, when, value)
 	}
 	return t.Flush()
 }

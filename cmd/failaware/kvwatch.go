@@ -62,7 +62,7 @@ func (w *watcher) change(k api.KVChange) error {
 	if w.g.output.Value != cli.AsTable {
 		return w.counted(cli.WriteJSON(w.out, cli.AsNDJSON, k))
 	}
-	text := k.Key
+	text := quoted(k.Key)
 	switch k.Kind {
 	case "put", "item":
 		b, err := valueOf(k.Value)

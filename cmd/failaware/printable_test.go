@@ -3,12 +3,15 @@ package main
 import (
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 )
 
 // Whoever can send a message or write a key must not command the terminal that prints it: not
@@ -28,6 +31,29 @@ func TestNoTextCommandsATerminal(t *testing.T) {
 		require.NoError(t, err)
 		require.Regexp(t, ` from node 2: `, got)
 		require.Equal(t, want, got[len(got)-len(want):])
+	}
+}
+
+// Keys are printed as values are, wherever they stand.
+func TestNoKeyCommandsATerminal(t *testing.T) {
+	const key, want = "left\u202eto", `"left\u202eto"`
+	socket := storeThat(t, http.StatusOK, map[string]any{
+		"list":      api.KVList{Items: []api.KVItem{{Key: key, Version: "1"}}},
+		"conflicts": api.KVConflicts{Conflicts: []api.KVConflict{{ID: "00c0ffee00c0ffee.1", Key: key}}},
+		"lease":     api.KVLease{Lease: "00c0ffee00c0ffee.2", Found: true, Keys: []string{"plain", key}},
+	})
+	for _, line := range []string{"list", "conflicts", "lease show 00c0ffee00c0ffee.2"} {
+		code, out, stderr := invoke(append([]string{"--addr", socket, "kv"}, strings.Fields(line)...)...)
+		require.Zero(t, code, stderr)
+		require.Contains(t, out, want, line)
+		require.NotContains(t, out, key, line)
+	}
+	for _, kind := range []string{"put", "delete"} {
+		var out strings.Builder
+		w := &watcher{g: &globals{output: cli.RegisterFormat(pflag.NewFlagSet("", 0))}, out: &out}
+		require.NoError(t, w.change(api.KVChange{Kind: kind, Key: key}))
+		require.Contains(t, out.String(), want)
+		require.NotContains(t, out.String(), key)
 	}
 }
 
