@@ -53,7 +53,7 @@ and that those which it prints may be undone by a reset; "fresh", that it hears 
 		},
 	}
 	cmd.Flags().StringVar(&w.since, "since", "", "begin after this revision, or the id of an item")
-	cmd.Flags().BoolVar(&current, "current", false, "begin with the present keys")
+	cmd.Flags().BoolVar(&current, "current", false, "begin with the present keys; with --since, only if that revision is no longer kept")
 	cmd.Flags().IntVarP(&w.count, "count", "n", 0, "end after this many items")
 	return cmd
 }
