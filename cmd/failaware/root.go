@@ -85,6 +85,9 @@ func (g *globals) client() (*api.Client, error) {
 	if err != nil {
 		return nil, cli.WrongUsage(err)
 	}
+	if err := g.refuseUnused(addr); err != nil {
+		return nil, err
+	}
 	if addr.URL == "" {
 		return api.NewClient(addr, ""), nil
 	}
@@ -104,6 +107,20 @@ func (g *globals) client() (*api.Client, error) {
 		return nil, cli.WrongUsage(err)
 	}
 	return api.NewSecureClient(addr, secret, config), nil
+}
+
+// refuseUnused refuses flags that an address has no use for, lest a user believe that they
+// protect something. Variables of the environment may be there for other addresses.
+func (g *globals) refuseUnused(addr api.Address) error {
+	for _, f := range []struct{ name, value string }{{"ca", g.secure.CA}, {"cert", g.secure.Cert}, {"key", g.secure.Key}} {
+		if f.value != "" && !addr.Secure() {
+			return cli.Wrong("--%s: it is for https:// addresses, and %s is none", f.name, addr)
+		}
+	}
+	if g.token != "" && addr.URL == "" {
+		return cli.Wrong("--token-file: it is for http:// and https:// addresses, and %s is none", addr)
+	}
+	return nil
 }
 
 // within returns a context that ends after --timeout or, if that is not set,
