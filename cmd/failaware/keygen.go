@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/spf13/cobra"
@@ -26,9 +27,13 @@ Whoever has the key can pretend to be any node of the group.`,
 			if err != nil {
 				return err
 			}
+			made := madeKey{Key: r.IDs()[0].String()}
 			if len(args) == 0 {
-				_, err := fmt.Fprint(cmd.OutOrStdout(), r.Format())
-				return err
+				made.Content = r.Format()
+				return cli.Print(cmd, made, func(w io.Writer) error {
+					_, err := fmt.Fprint(w, made.Content)
+					return err
+				})
 			}
 			switch err := r.CreateFile(args[0]); {
 			case errors.Is(err, fs.ErrExist):
@@ -36,8 +41,15 @@ Whoever has the key can pretend to be any node of the group.`,
 			case err != nil:
 				return cli.Wrong("%w", err)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "key %v is in %s\n", r.IDs()[0], args[0])
-			return err
+			made.File = args[0]
+			return cli.PrintLine(cmd, made, fmt.Sprintf("key %s is in %s", made.Key, made.File))
 		},
 	}
+}
+
+// madeKey is the JSON form of a new key.
+type madeKey struct {
+	Key     string `json:"key"`               // its id
+	File    string `json:"file,omitempty"`    // that has it
+	Content string `json:"content,omitempty"` // of a key file, if there is no file
 }
