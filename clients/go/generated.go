@@ -1821,7 +1821,7 @@ type ClientInterface interface {
 
 	// KvBatchWithBody Carries out many commands, each by itself
 	//
-	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, or has a member twice, none is carried out.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1830,7 +1830,7 @@ type ClientInterface interface {
 
 	// KvBatch Carries out many commands, each by itself
 	//
-	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, or has a member twice, none is carried out.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2221,7 +2221,7 @@ func (c *Client) ReloadKeys(ctx context.Context, reqEditors ...RequestEditorFn) 
 
 // KvBatchWithBody Carries out many commands, each by itself
 //
-// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, or has a member twice, none is carried out.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2240,7 +2240,7 @@ func (c *Client) KvBatchWithBody(ctx context.Context, params *KvBatchParams, con
 
 // KvBatch Carries out many commands, each by itself
 //
-// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, or has a member twice, none is carried out.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5391,7 +5391,7 @@ type ClientWithResponsesInterface interface {
 
 	// KvBatchWithBodyWithResponse Carries out many commands, each by itself
 	//
-	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, or has a member twice, none is carried out.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -5400,7 +5400,7 @@ type ClientWithResponsesInterface interface {
 
 	// KvBatchWithResponse Carries out many commands, each by itself
 	//
-	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+	// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, or has a member twice, none is carried out.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8528,7 +8528,7 @@ func (c *ClientWithResponses) ReloadKeysWithResponse(ctx context.Context, reqEdi
 
 // KvBatchWithBodyWithResponse Carries out many commands, each by itself
 //
-// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, or has a member twice, none is carried out.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8543,7 +8543,7 @@ func (c *ClientWithResponses) KvBatchWithBodyWithResponse(ctx context.Context, p
 
 // KvBatchWithResponse Carries out many commands, each by itself
 //
-// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+// The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, or has a member twice, none is carried out.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

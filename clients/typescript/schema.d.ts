@@ -474,7 +474,7 @@ export interface paths {
         put?: never;
         /**
          * Carries out many commands, each by itself
-         * @description The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, none is carried out.
+         * @description The commands have nothing to do with each other, and no order, as if as many clients had sent them at once: some may succeed and others not. If one of them is malformed, or has a member twice, none is carried out.
          */
         post: operations["kvBatch"];
         delete?: never;

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,6 +77,9 @@ func batchOf(body io.Reader) ([]batched, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("the body has more than a batch")
 	}
+	if name, twice := repeatedMember(text); twice {
+		return nil, fmt.Errorf("the body is not a batch: %q is there twice in one object", name)
+	}
 	if n := len(request.Commands); n == 0 || n > MaxBatch {
 		return nil, fmt.Errorf("commands: there are %d, and a batch has from 1 to %d", n, MaxBatch)
 	}
@@ -96,6 +100,56 @@ func batchOf(body io.Reader) ([]batched, error) {
 		keys[c.Key] = i
 	}
 	return list, nil
+}
+
+// repeatedMember returns the name of a member that an object has twice in a text that was
+// decoded without an error: the decoder takes the last one, so that a condition could turn into
+// none. Like the decoder, it makes no difference between capitals and small letters.
+func repeatedMember(text []byte) (name string, twice bool) {
+	var names [][]byte // of all objects that are open at i
+	var begins []int   // where those of each begin
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			begins = append(begins, len(names))
+		case '}':
+			last := len(begins) - 1
+			names, begins = names[:begins[last]], begins[:last]
+		case '"':
+			s := text[i : i+stringLength(text[i:])]
+			i += len(s) - 1
+			if !bytes.HasPrefix(bytes.TrimLeft(text[i+1:], " \t\r\n"), []byte(":")) {
+				continue // a value
+			}
+			name := contentOf(s)
+			if slices.ContainsFunc(names[begins[len(begins)-1]:], func(n []byte) bool { return bytes.EqualFold(n, name) }) {
+				return string(name), true
+			}
+			names = append(names, name)
+		}
+	}
+	return "", false
+}
+
+// stringLength returns the length of the JSON string at the beginning of a text.
+func stringLength(text []byte) int {
+	for i := 1; ; i++ {
+		i += bytes.IndexAny(text[i:], `"\`)
+		if text[i] == '"' {
+			return i + 1
+		}
+		i++ // what is escaped
+	}
+}
+
+// contentOf returns the content of a JSON string.
+func contentOf(s []byte) []byte {
+	if !bytes.ContainsRune(s, '\\') {
+		return s[1 : len(s)-1]
+	}
+	var name string
+	_ = json.Unmarshal(s, &name) // it was decoded before
+	return []byte(name)
 }
 
 // KeysReplaced reports whether the decoder has made other keys of those in a text: it puts

@@ -126,6 +126,26 @@ func TestAMalformedBatchChangesNothing(t *testing.T) {
 	require.Equal(t, 200, ask[KVBatch](t, c, 200, "POST", "batch", string(largest)).Results[0].Code)
 }
 
+// A member that is there twice, however it is written, could turn a condition into none.
+func TestAMemberThatIsThereTwiceIsRefused(t *testing.T) {
+	_, c := serveStore(t)
+	good := `{"op":"put","key":"good","value":"eA=="}`
+	for want, body := range map[string]string{
+		`"version" is there twice in one object`: `{"commands":[` + good + `,{"op":"put","key":"b","value":"eA==","version":"0","version":null}]}`,
+		`"Version" is there twice`:               `{"commands":[` + good + `,{"op":"put","key":"b","value":"eA==","version":"0","Version":null}]}`,
+		`"ſession" is there twice`:               `{"commands":[` + good + `,{"op":"put","key":"b","value":"eA==","session":"1/0000000000000007/o1","number":1,"\u017fession":null}]}`,
+		`"commands" is there twice`:              `{"commands":[` + good + `],"commands":[` + good + `]}`,
+		`"value" is there twice`:                 `{"commands":[{"op":"put","key":"\"}{\"","v\u0061lue" : "eA==", "value":"" },` + good + `]}`,
+	} {
+		var a KVBatch
+		err := c.AskStore(t.Context(), "POST", "batch", url.Values{}, []byte(body), &a)
+		require.ErrorContains(t, err, "the body is not a batch: "+want, body)
+		ask[KVGet](t, c, 404, "GET", "get", "", "key", "good")
+	}
+	// Other objects may have it, and so may values.
+	ask[KVBatch](t, c, 200, "POST", "batch", `{"commands":[{"op":"put","key":"value","value":"eA=="},{"op":"delete","key":"op"},`+good+`]}`)
+}
+
 func commands(n int) (all []KVCommand) {
 	for i := range n {
 		all = append(all, KVCommand{Op: "put", Key: fmt.Sprint("k", i), Value: []byte("x")})
