@@ -81,6 +81,7 @@ func oneNodesAddresses(t testing.TB) {
 	require.True(t, b.Proved(2, 2))
 	require.True(t, b.Spend(3, 1, 7))
 	require.True(t, b.Spend(2, 1099, 1), "the latest one is there")
+	require.False(t, b.Spend(2, 1099, 1), "with the credit of its own packet alone")
 	require.True(t, b.Spend(2, 1100-perNode, 1), "with those before it")
 	require.False(t, b.Spend(2, 1099-perNode, 1), "which have put out those that were heard longest ago")
 	for id := range timed.NodeID(250) {

@@ -35,6 +35,17 @@ func TestReceiptIsTheLaterConversionButNotAfterTheRead(t *testing.T) {
 	}
 }
 
+// A pause between the two readings makes the offset smaller.
+func TestAPauseMakesTheOffsetSmaller(t *testing.T) {
+	const pause = 20 * time.Millisecond
+	began := time.Now()
+	c := Of(func() int64 {
+		time.Sleep(pause)
+		return int64(time.Since(began))
+	})
+	require.Less(t, c.SampleRealtime().Offset, time.Duration(began.UnixNano())-pause/2)
+}
+
 func TestSampleRealtimeIsNeverTooLarge(t *testing.T) {
 	w := newWorld(1)
 	c := newClock(w)
