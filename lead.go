@@ -95,7 +95,11 @@ func (n *Node) lead(ctx context.Context, global bool) (context.Context, context.
 			return lead, cancel, err
 		}
 		cancel() // lost again already, or about to be renewed
-		time.Sleep(n.cfg.Timing.SchedulingDelay / 4)
+		select {
+		case <-time.After(n.cfg.Timing.SchedulingDelay / 4):
+		case <-ctx.Done():
+		case <-n.done:
+		}
 	}
 }
 

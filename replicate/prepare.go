@@ -171,6 +171,10 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 	d.Keep()
 	d.Guard(e.MayReplace)
 	stored := p.store != nil
+	if stored && node.Broadcast.RequireQuorum && p.store.View().None() && d.Views() > 0 {
+		d.Log.Warn("the directory of the state is new, and an earlier process of this node has been in views: until the others send it the state, it remembers nothing",
+			"directory", p.cfg.Storage)
+	}
 	return &Replica{node: n, engine: e, log: log, reach: d.Reach, lasts: node.Broadcast.RequireQuorum || stored, stored: stored, done: make(chan struct{})}, stream, nil
 }
 

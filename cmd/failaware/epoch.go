@@ -135,7 +135,7 @@ successor and more dead.`,
 			}
 			text := "the node is in the next epoch: " + next.String()
 			if f.force {
-				text = "the node tells the other survivors: " + next.String() + "; if they cannot know what the dead had, a linearizable store waits for 'failaware kv bootstrap', which may lose acknowledged writes"
+				text = "the node tells the other survivors: " + next.String() + "; 'epoch show' tells when it has begun. If they cannot know what the dead had, a linearizable store then waits for 'failaware kv bootstrap', which may lose acknowledged writes"
 			}
 			return unreplaced(g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, text))
 		},

@@ -182,8 +182,21 @@ node that comes back gives up what it has. "kv status" names the absent nodes. S
 them is always better.`,
 		Example: "  failaware kv bootstrap",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := g.client()
+			if err != nil {
+				return err
+			}
+			var before api.KVStatus
+			unknown := g.ask(cmd, c, http.MethodGet, "status", url.Values{}, &before)
 			return askStore(g, cmd, http.MethodPost, "bootstrap", url.Values{}, func(w io.Writer, _ *api.Done) error {
-				_, err := fmt.Fprintln(w, "the nodes do not wait for others")
+				text := "no node waited for others: nothing was changed"
+				switch {
+				case unknown != nil:
+					text = "the nodes do not wait for others"
+				case len(before.Absent) > 0:
+					text = fmt.Sprintf("the nodes go on without nodes %v", before.Absent)
+				}
+				_, err := fmt.Fprintln(w, text)
 				return err
 			})
 		},

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -46,14 +47,19 @@ func run() error {
 	defer s.close()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	server := &http.Server{Addr: *listen, Handler: s, ReadTimeout: time.Minute, WriteTimeout: time.Minute}
+	server := &http.Server{Handler: s, ReadTimeout: time.Minute, WriteTimeout: time.Minute}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		<-ctx.Done()
 		_ = server.Shutdown(context.Background())
 	}()
-	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+	l, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "fenced: the store listens at http://%v\n", l.Addr())
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	<-ended // the last requests have got their answers

@@ -35,6 +35,9 @@ func ListenUnix(path string) (net.Listener, error) {
 		}
 	}
 	l, err := makeSocket(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the API socket %s: its directory does not exist", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the API socket %s: %w", path, plain(err))
 	}

@@ -160,6 +160,8 @@ func checkDir(path string, above bool, also []int) error {
 		return nil
 	case !mine(owner) && (link || !slices.Contains(also, owner)):
 		return fmt.Errorf("%s: %w: user %d owns it", path, ErrUntrusted, owner)
+	case !link && granted&writable != 0 && !above && mode&fs.ModeSticky != 0:
+		return fmt.Errorf("%s: %w: its mode %#o lets others add files; use a directory of your own below it", path, ErrUntrusted, 0o1000|mode.Perm())
 	case !link && granted&writable != 0 && !(above && mode&fs.ModeSticky != 0):
 		return fmt.Errorf("%s: %w: its mode %#o lets others write", path, ErrUntrusted, mode.Perm())
 	}
