@@ -92,9 +92,7 @@ func (m *Replica) settle() {
 	} else if m.overflows() {
 		m.startOver()
 	}
-	for _, p := range m.incoming {
-		m.proceed(p)
-	}
+	m.proceedAll()
 }
 
 // gather returns the states that the members bring along, in the order of their

@@ -164,6 +164,15 @@ func (m *Replica) proceed(p *incoming) {
 	m.restore(p)
 }
 
+// proceedAll is proceed for all received parts. Each of them may be the end of others.
+func (m *Replica) proceedAll() {
+	for _, p := range slices.Clone(m.incoming) {
+		if slices.Contains(m.incoming, p) {
+			m.proceed(p)
+		}
+	}
+}
+
 // restore adopts the state of the others, and applies the deliveries since.
 func (m *Replica) restore(p *incoming) {
 	m.emit(Effect{Kind: Restore, Name: p.name, State: p.data})

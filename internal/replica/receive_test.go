@@ -69,3 +69,41 @@ func TestAHolderKeepsNoSpare(t *testing.T) {
 	require.Equal(t, Working, w.nodes[0].r.Situation())
 	require.Nil(t, w.nodes[0].r.spare)
 }
+
+// damagedBeside has a damaged snapshot end a transfer while a part of another one is here: that of
+// the state at a later position, which has overtaken its marker. The joiner finds the damage when
+// it learns which of them it needs: from the reports, or from a refusal.
+func damagedBeside(t testing.TB) {
+	for _, refused := range []bool{false, true} {
+		w := newWorld(3, Config{})
+		w.install(0, 1)
+		w.op(0, "aaaa")
+		behind := lane{2, broadcast.ClassOrdered}
+		w.hold = func(_ int, payload []byte) bool { return kind(payload[0]) == kindChunk }
+		w.tardy = []lane{behind}
+		view := w.install(0, 1, 2)
+		joiner, label := w.nodes[2].r, w.nodes[0].r.lineage.Label
+		needed, later := Name{Label: label}, Name{Label: label, View: view.ID, Position: 90}
+		if refused {
+			w.catchUp(behind)
+			require.Equal(t, Transferring, joiner.Situation())
+			needed = Name{Label: label, View: view.ID, Position: 80}
+		}
+		for i, n := range []Name{needed, later} {
+			whole := message{kind: kindChunk, name: n, digest: Digest{byte(i + 1)}, size: 4, body: []byte("abcd")}
+			d := broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: w.nodes[0].inc.Boot, Class: broadcast.ClassUnordered, Sequence: 99}, Options: unordered, Payload: encode(&whole)}
+			w.perform(2, joiner.HandleDelivery(w.now, d, nil))
+		}
+		require.Len(t, joiner.incoming, 2)
+		require.NotPanics(t, func() {
+			if refused {
+				w.perform(2, joiner.turn(w.now, nil, func() { joiner.restart(timed.SetOf(3), 80) }))
+			}
+			w.catchUp(behind)
+		})
+		_, corrupt := w.nodes[2].has(EventCorrupt)
+		require.True(t, corrupt, "refused %v", refused)
+	}
+}
+
+func TestADamagedSnapshotEndsATransferBesideAnother(t *testing.T) { damagedBeside(t) }

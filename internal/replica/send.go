@@ -221,9 +221,7 @@ func (m *Replica) restart(receivers timed.Set, position uint64) {
 		m.skipQueue()
 		m.dropIncoming(func(p *incoming) bool { return !m.awaits(p.name) })
 		m.announce()
-		for _, p := range m.incoming {
-			m.proceed(p)
-		}
+		m.proceedAll()
 	}
 	m.replace(n, b.members, receivers)
 }
