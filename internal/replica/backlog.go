@@ -23,7 +23,8 @@ type backlog struct {
 	// weight is how much of Config.MaxQueued the operations take.
 	weight int
 	// If the node never applies the operations, it reports its own, for which callers may
-	// wait, and, with Stored, records how far the messages of each sender are ordered.
+	// wait, and, with Stored, records how far the messages of each sender are ordered. It needs
+	// no payloads for that.
 	own     []broadcast.Delivery
 	ordered []broadcast.Mark
 }
@@ -35,7 +36,9 @@ func (b *backlog) add(d *broadcast.Delivery, cfg *Config) {
 	b.tail = binary.BigEndian.AppendUint32(b.tail, uint32(deliveryBytes+len(d.Payload)))
 	b.tail = AppendDelivery(b.tail, d)
 	if d.Sender == cfg.Self.Node && d.Boot == cfg.Self.Boot {
-		b.own = append(b.own, *d)
+		own := *d
+		own.Payload = nil // the bytes have it
+		b.own = append(b.own, own)
 	}
 	if cfg.Stored {
 		b.ordered = broadcast.AddMark(b.ordered, markOf(d))

@@ -137,3 +137,36 @@ func readsFail(t testing.TB) {
 
 // What cannot be read of the operations that wait, or of a state, is told and not left out.
 func TestAFailedReadIsNoEnd(t *testing.T) { readsFail(t) }
+
+// counted is bytes of which only the number is kept.
+type counted struct {
+	Memory
+	n *int
+}
+
+// Append implements [Bytes].
+func (c *counted) Append(p []byte) error {
+	*c.n += len(p)
+	return nil
+}
+
+// ownInFiles has a node's own operations wait in a file. Of these too nothing large stays in memory.
+func ownInFiles(t testing.TB) {
+	filed := 0
+	cfg := (&Config{Self: incarnation(0), ChunkBytes: 1 << 10, NewBytes: func() Bytes { return &counted{n: &filed} }}).WithDefaults()
+	b := new(backlog)
+	const operations, size = 100, 10 << 10
+	for i := range uint64(operations) {
+		id := broadcast.ID{Sender: cfg.Self.Node, Boot: cfg.Self.Boot, Class: broadcast.ClassOrdered, Sequence: i + 1}
+		b.add(&broadcast.Delivery{ID: id, Payload: make([]byte, size)}, &cfg)
+	}
+	require.GreaterOrEqual(t, filed, operations*size)
+	memory := len(b.tail)
+	for i := range b.own {
+		memory += len(b.own[i].Payload)
+	}
+	require.Len(t, b.own, operations, "callers wait for them")
+	require.Less(t, memory, 2*size)
+}
+
+func TestOwnOperationsWaitInFilesToo(t *testing.T) { ownInFiles(t) }

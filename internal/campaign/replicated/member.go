@@ -196,7 +196,7 @@ func (s *run) delivered(n *sim.Node, d broadcast.Delivery) {
 		id := opID(d.Payload[1:17])
 		m.inView = append(m.inView, id)
 		if m.own(&d) {
-			m.told.owed[id] = true
+			m.told.owed[d.ID] = true
 		}
 	}
 	s.perform(m, m.replica.HandleDelivery(n.Instant(), d, nil))

@@ -12,11 +12,11 @@ import (
 // told is what a member was told about operations.
 type told struct {
 	epoch    uint64
-	has      map[opID]bool        // in the state, as its replica has decided
-	owed     map[opID]bool        // own operations that were delivered, and neither applied nor skipped
-	unsure   map[opID]bool        // own operations that were applied, and not said to last
-	barriers map[broadcast.ID]int // how many operations were said to last when it was broadcast
-	held     []heldOp             // own operations and barriers that may be said to last
+	has      map[opID]bool         // in the state, as its replica has decided
+	owed     map[broadcast.ID]bool // own operations that were delivered, and neither applied nor skipped
+	unsure   map[opID]bool         // own operations that were applied, and not said to last
+	barriers map[broadcast.ID]int  // how many operations were said to last when it was broadcast
+	held     []heldOp              // own operations and barriers that may be said to last
 }
 
 // heldOp is what lasts once a quorum of disks has a position: an own operation, or, with
@@ -27,7 +27,7 @@ type heldOp struct {
 }
 
 func newTold() told {
-	return told{has: map[opID]bool{}, owed: map[opID]bool{}, unsure: map[opID]bool{}, barriers: map[broadcast.ID]int{}}
+	return told{has: map[opID]bool{}, owed: map[broadcast.ID]bool{}, unsure: map[opID]bool{}, barriers: map[broadcast.ID]int{}}
 }
 
 // decides handles a call that a replica makes to its application. An operation that
@@ -41,8 +41,8 @@ func (c *check) decides(m *member, e *replica.Effect) {
 	case replica.Apply:
 		p.has[opID(e.Delivery.Payload[:16])] = true
 	case replica.Skip:
-		if len(e.Delivery.Payload) < 16 {
-			return // a barrier
+		if _, barrier := p.barriers[e.Delivery.ID]; barrier {
+			return
 		}
 		c.s.w.Sometimes(Skipped)
 	case replica.Barrier:
@@ -93,13 +93,15 @@ func (c *check) outcome(m *member, e *replica.Effect) {
 	if !m.own(&e.Delivery) {
 		return
 	}
-	id := opID(e.Delivery.Payload[:16])
-	if !m.told.owed[id] {
-		c.fail("owed", m, "operation %x comes twice, or was not delivered", id)
+	if !m.told.owed[e.Delivery.ID] {
+		c.fail("owed", m, "operation %v comes twice, or was not delivered", e.Delivery.ID)
 	}
-	delete(m.told.owed, id)
+	delete(m.told.owed, e.Delivery.ID)
+	if e.Kind == replica.Skip {
+		return
+	}
+	id := opID(e.Delivery.Payload[:16])
 	switch {
-	case e.Kind == replica.Skip:
 	case e.Lasting:
 		c.last(&m.told, id)
 	case m.disk != nil && !e.Delivery.Transitional && e.Delivery.Atomicity == broadcast.StrictAtomicity:
