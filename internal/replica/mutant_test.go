@@ -12,6 +12,7 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/replica", noti
 
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
+	"ReplicaConfirmedForgotten":  renewedAccuses,
 	"ReplicaOwnInMemory":         ownInFiles,
 	"ReplicaProceedsGone":        damagedBeside,
 	"ReplicaFlushedIsGone":       flushedIsAll,

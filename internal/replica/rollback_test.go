@@ -103,6 +103,26 @@ func disksAreToldOn(t testing.TB) {
 
 func TestMembersTellOfTheDisksOfOthers(t *testing.T) { disksAreToldOn(t) }
 
+// A process knows in its next incarnation how far the disks of others were. Another process does not.
+func renewedAccuses(t testing.TB) {
+	for _, renewed := range []bool{false, true} {
+		w, older, third := startRollback(t)
+		if renewed {
+			w.renew(2, 1)
+		} else {
+			w.reboot(2, 1, third)
+		}
+		w.reboot(0, 1, older)
+		w.install(0, 2)
+		requireAccused(t, w, renewed)
+		if renewed {
+			requireWaits(t, w)
+		}
+	}
+}
+
+func TestTheNextIncarnationKnowsTheDisksOfOthers(t *testing.T) { renewedAccuses(t) }
+
 // A node that has got the state of a quorum counts, though its disk has still to be written.
 func restoredInMemory(t testing.TB) {
 	for _, empty := range []bool{true, false} {
