@@ -89,6 +89,7 @@ type Engine struct {
 	earlier replica.Earlier // the state that the last incarnation has left
 	store   *Store          // nil if the state is in memory only
 	held    []held          // verdicts that wait for the disks, owned by perform
+	awaited int             // how many of them were awaited at the last look
 	extent  extent          // of the state, for readers
 	asks    chan func(*replica.Replica)
 	over    chan struct{} // closed at the end of Run

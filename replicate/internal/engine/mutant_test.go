@@ -38,6 +38,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepUnmadeIgnored":        unmade,
 		"QuorumLostEnds":           sendsOn,
 		"StoreEarlyRecord":         storedInTurn,
+		"VerdictForNobody":         heldForCallers,
+		"VerdictOfTheUnsent":       heldForCallers,
 		"VerdictUnstored":          verdictsWait,
 		"VerdictOfAnyView":         verdictsWait,
 		"VerdictTransitional":      verdictsWait,

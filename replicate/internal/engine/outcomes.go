@@ -76,13 +76,19 @@ func (o *Outcomes) prune() {
 	if len(o.early) == 0 {
 		return
 	}
-	oldest := o.calls + 1
-	for call := range o.sending {
-		oldest = min(oldest, call)
-	}
-	k := 0
+	oldest, k := o.oldest(), 0
 	for k < len(o.early) && o.early[k].at < oldest {
 		k++
 	}
 	o.early = slices.Delete(o.early, 0, k)
+}
+
+// oldest returns the first of the calls of Sending that are still going on, or the next one. The
+// caller holds mu.
+func (o *Outcomes) oldest() uint64 {
+	oldest := o.calls + 1
+	for call := range o.sending {
+		oldest = min(oldest, call)
+	}
+	return oldest
 }

@@ -1,24 +1,38 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/timed"
 )
 
-// reach calls what stands at the place of a message among the calls of the application.
-func (o *Outcomes) reach(m *broadcast.Delivery, v Verdict) {
+// reach calls what stands at the place of a message among the calls of the application. It
+// returns the number of the last call of Sending: whoever still waits for the message has begun
+// by then.
+func (o *Outcomes) reach(m *broadcast.Delivery, v Verdict) (calls uint64) {
 	o.atMu.Lock()
 	defer o.atMu.Unlock()
 	o.mu.Lock()
-	w := o.waits[m.ID]
+	w, calls := o.waits[m.ID], o.calls
 	o.mu.Unlock()
 	if w == nil || w.at == nil {
-		return
+		return calls
 	}
 	v.Message = *m
 	v.Message.Payload = nil
 	w.at(v)
+	return calls
+}
+
+// awaited returns those of the verdicts for which somebody waits, or will once the message has
+// its id.
+func (o *Outcomes) awaited(hs []held) []held {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	oldest := o.oldest()
+	return slices.DeleteFunc(hs, func(h held) bool { return o.waits[h.delivery.ID] == nil && h.calls < oldest })
 }
 
 // resolve gives the verdict on one message.

@@ -147,6 +147,7 @@ func (e *Engine) applyAll(ctx context.Context, c *call) error {
 type held struct {
 	at       replica.Point
 	delivery broadcast.Delivery
+	calls    uint64 // of Sending by then
 	Verdict
 }
 
@@ -154,14 +155,28 @@ type held struct {
 func (e *Engine) settle(c *call, v Verdict) {
 	m := &c.Delivery
 	e.enter() // a reader's function may be there
-	e.Outcomes.reach(m, v)
+	calls := e.Outcomes.reach(m, v)
 	e.leave()
 	if e.store == nil || v.Lasting || m.Transitional || m.Atomicity != broadcast.StrictAtomicity {
 		e.Outcomes.resolve(m, v)
 		return
 	}
 	m.Payload = nil
-	e.held = append(e.held, held{c.At, *m, v})
+	e.hold(held{c.At, *m, calls, v})
+}
+
+// leastHeld is how many verdicts are held before it is looked who waits for them.
+const leastHeld = 256
+
+// hold keeps a verdict until it is known whether it lasts. That may take for ever, as when a
+// member's disk has no room, and callers give up: when the verdicts have doubled since the last
+// look, those that nobody waits for are dropped.
+func (e *Engine) hold(h held) {
+	if len(e.held) >= max(leastHeld, 2*e.awaited) {
+		e.held = e.Outcomes.awaited(e.held)
+		e.awaited = len(e.held)
+	}
+	e.held = append(e.held, h)
 }
 
 // last gives the verdicts on what lasts now, or, if nothing more will be said, all.

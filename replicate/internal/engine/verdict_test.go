@@ -54,6 +54,40 @@ func verdictsWait(t testing.TB) {
 
 func TestVerdictsWaitForTheDisks(t *testing.T) { verdictsWait(t) }
 
+// heldForCallers has callers give up while no disk has their operations, except for one that waits
+// on and one that does not know the id of its message yet. Their verdicts alone are kept.
+func heldForCallers(t testing.TB) {
+	e := &Engine{store: &Store{}}
+	strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
+	settle := func(n uint64) {
+		c := call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(n), Options: strict, Position: n}, At: point(7, n)}}
+		e.settle(&c, Verdict{Result: n})
+	}
+	stays := e.Outcomes.Sent(e.Outcomes.Sending(), messageID(1), nil, nil)
+	settle(1)
+	sends := e.Outcomes.Sending()
+	settle(2)
+	const operations = 50_000
+	var comes *Wait
+	for n := uint64(3); n < operations; n++ {
+		e.Outcomes.Sent(e.Outcomes.Sending(), messageID(n), nil, nil)
+		settle(n)
+		require.True(t, e.Outcomes.Forget(messageID(n)))
+		if n == operations/2 {
+			comes = e.Outcomes.Sent(sends, messageID(2), nil, nil)
+		}
+	}
+	require.LessOrEqual(t, len(e.held), leastHeld)
+	e.last(&call{Effect: replica.Effect{Kind: replica.Lasts, At: point(7, operations), Lasting: true}})
+	for n, w := range []*Wait{stays, comes} {
+		require.Len(t, w.Verdict, 1)
+		require.EqualValues(t, n+1, (<-w.Verdict).Result)
+	}
+	require.Empty(t, e.held)
+}
+
+func TestVerdictsAreHeldForWhoWaits(t *testing.T) { heldForCallers(t) }
+
 // storedInTurn has a writer report records one after the other.
 func storedInTurn(t testing.TB) {
 	s := &Store{changed: make(chan struct{}), news: make(chan struct{}, 1)}
