@@ -28,7 +28,10 @@ type Prepared struct {
 	store   *engine.Store // nil without a Storage
 }
 
-var errUsed = errors.New("replicate: Start or Close of Prepared was called before")
+var (
+	errUsed   = errors.New("replicate: Start or Close of Prepared was called before")
+	errNoNode = errors.New("replicate: there is no node: it is nil")
+)
 
 // Prepare does the part of [Start] that needs no node. Call it before [failaware.Start], with
 // the configuration of the node, and then [Prepared.Start], or [Prepared.Close] if there is
@@ -72,6 +75,9 @@ func (p *Prepared) Start(node *failaware.Node) (*Replica, error) {
 		return nil, errUsed
 	}
 	p.used = true
+	if node == nil {
+		return nil, errors.Join(errNoNode, p.store.Close())
+	}
 	deliveries, err := attach.TakeDeliveries(node)
 	if err != nil {
 		return nil, errors.Join(err, p.store.Close())

@@ -179,3 +179,16 @@ func TestAPreparedIsForOneNode(t *testing.T) {
 		require.NoError(t, r.Close())
 	})
 }
+
+// Without a node there is an error, and the Storage can be used by another attempt.
+func TestThereMustBeANode(t *testing.T) {
+	_, err := replicate.Start(nil, &words{}, replicate.Config{})
+	require.ErrorContains(t, err, "there is no node")
+	net, dir := memory.New(memory.Options{Seed: 16}), t.TempDir()
+	for range 2 {
+		p, err := replicate.Prepare(quorate(t, net, dir, 1), &words{}, replicate.Config{Storage: filepath.Join(dir, "state")})
+		require.NoError(t, err)
+		_, err = p.Start(nil)
+		require.ErrorContains(t, err, "there is no node")
+	}
+}
