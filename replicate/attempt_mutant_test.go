@@ -20,6 +20,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BootstrapOnce":            bootstrapsAgain,
 		"ReadOfAnotherView":        leasedInOneView,
 		"ReadThroughAView":         staleSaysSo,
+		"SessionPauseForgets":      pauseFails,
 		"SessionsUncompared":       sessionsAreCompared,
 		"SessionUnrecognized":      attemptsAreRecognized,
 		"SessionsUnreadMerged":     damagedSessionsAreRefused,

@@ -2,6 +2,7 @@ package replicate
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,6 +52,22 @@ func TestAnAttemptThatFailsLeavesTheOutcomeUnknown(t *testing.T) {
 	require.ErrorIs(t, err, failaware.ErrOutcomeUnknown)
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// pauseFails has the wait for another attempt end, as with its context, after an attempt with an
+// unknown outcome.
+func pauseFails(t testing.TB) {
+	calls := 0
+	_, err := untilKnown(func() (Applied, error) { calls++; return Applied{}, unknownFor(failaware.OrderedElsewhere) },
+		func() error { return &NotAcceptingError{Err: context.Canceled} })
+	require.Equal(t, 1, calls)
+	require.ErrorIs(t, err, failaware.ErrOutcomeUnknown)
+	require.ErrorIs(t, err, context.Canceled)
+	unknown, ok := errors.AsType[*failaware.UnknownOutcomeError](err)
+	require.True(t, ok)
+	require.EqualValues(t, 7, unknown.ID.Sequence)
+}
+
+func TestAPauseThatFailsLeavesTheOutcomeUnknown(t *testing.T) { pauseFails(t) }
 
 // outcomesSayAll requires that the outcome of an operation says all that its verdict does.
 func outcomesSayAll(t testing.TB) {
