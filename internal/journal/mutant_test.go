@@ -61,6 +61,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalListCutShort":        readsFail,
 		"SystemListCutShort":         systemRefuses,
 		"SystemFullIsAFault":         fullSystem,
+		"SystemFlushTriedAgain":      failedFlushes,
 		"JournalFlushUnasked":        systemRefuses,
 		"JournalQuotaIsAFault":       fullSystem,
 		"JournalRemovesOthers":       leavesOtherFiles,

@@ -52,7 +52,7 @@ func (s system) open(name string, flag int) (File, error) {
 	if err != nil {
 		return nil, classify(err)
 	}
-	return systemFile{f}, nil
+	return systemFile{f, flush}, nil
 }
 
 func (s system) Open(name string) (File, error) { return s.open(name, 0) }
@@ -80,8 +80,12 @@ func (s system) Remove(name string) error { return os.Remove(s.Path(name)) }
 
 func (s system) Sync() error { return durable.SyncDir(s.dir) }
 
-// systemFile is a file of the operating system.
-type systemFile struct{ *os.File }
+// systemFile is a file of the operating system, which flush writes to the disk. Tests have
+// another flush.
+type systemFile struct {
+	*os.File
+	flush func(*os.File) error
+}
 
 func (f systemFile) WriteAt(b []byte, offset int64) (int, error) {
 	n, err := f.File.WriteAt(b, offset)
@@ -98,7 +102,9 @@ func (f systemFile) Size() (int64, error) {
 
 func (f systemFile) Allocate(size int64) error { return classify(allocate(f.File, size)) }
 
-func (f systemFile) Sync() error { return flush(f.File) }
+// Sync flushes the file. No failure of it matches ErrFull, even for lack of room: the system may
+// have dropped what it could not write, and another flush would succeed without it.
+func (f systemFile) Sync() error { return f.flush(f.File) }
 
 // classify makes errors that say that the disk is full match ErrFull.
 func classify(err error) error {

@@ -47,3 +47,15 @@ func fullSystem(t testing.TB) {
 }
 
 func TestNoRoomIsNoFault(t *testing.T) { fullSystem(t) }
+
+// failedFlushes requires that a flush which finds no room is not tried again: what it has not
+// written may be gone from the memory of the system, and the next flush succeeds.
+func failedFlushes(t testing.TB) {
+	for _, why := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
+		err := journal.FailingFile(nil, why).Sync()
+		require.ErrorIs(t, err, why)
+		require.NotErrorIs(t, err, journal.ErrFull)
+	}
+}
+
+func TestAFlushWithoutRoomIsAFault(t *testing.T) { failedFlushes(t) }
