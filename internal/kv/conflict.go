@@ -1,6 +1,9 @@
 package kv
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Conflict is a value that a merger did not choose for its key, although nothing proves
 // that the write of the chosen one was later. It is kept until a user resolves it.
@@ -55,20 +58,37 @@ func (s *State) report(c *Conflict) {
 	s.conflictBytes += c.bytes()
 }
 
-// trimConflicts drops conflicts while there are too many: resolved ones first, and then the
-// oldest, which are counted.
-func (s *State) trimConflicts() {
-	for s.conflicts.n > MaxConflicts || s.conflictBytes > MaxConflictBytes {
-		var first *Conflict
-		for _, c := range s.conflicts.all() {
-			if first == nil || c.resolved && !first.resolved || c.resolved == first.resolved && c.order(first) < 0 {
-				first = c
-			}
+// goes orders conflicts by which of them is dropped first.
+func (c *Conflict) goes(o *Conflict) int {
+	if c.resolved != o.resolved {
+		if c.resolved {
+			return -1
 		}
-		if !first.resolved {
+		return 1
+	}
+	return c.order(o)
+}
+
+// trimConflicts drops conflicts while there are too many: resolved ones first, and then the
+// oldest, which are counted. A merger of two large parts may bring a hundred times too many.
+func (s *State) trimConflicts() {
+	tooMany := func() bool { return s.conflicts.n > MaxConflicts || s.conflictBytes > MaxConflictBytes }
+	if !tooMany() {
+		return
+	}
+	all := make([]*Conflict, 0, s.conflicts.n)
+	for _, c := range s.conflicts.all() {
+		all = append(all, c)
+	}
+	slices.SortStableFunc(all, (*Conflict).goes)
+	for _, c := range all {
+		if !tooMany() {
+			return
+		}
+		if !c.resolved {
 			s.counts.Forgotten++
 		}
-		s.conflicts.remove(first.key())
-		s.conflictBytes -= first.bytes()
+		s.conflicts.remove(c.key())
+		s.conflictBytes -= c.bytes()
 	}
 }

@@ -32,6 +32,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvClockRunsOn":        somehow,
 		"KvBaseChain":          somehow,
 		"KvPageRepeats":        somehow,
+		"KvTrimAnyOrder":       trimmedAlike,
 		"KvTrimUnresolved":     conflictsAreBounded,
 		"KvVoidLost":           somewhere,
 		"KvWriterForgotten":    dotsAreBounded,
