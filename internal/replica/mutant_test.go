@@ -13,6 +13,9 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/replica", noti
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
 	"ReplicaConfirmedForgotten":  renewedAccuses,
+	"ReplicaStandsByForever":     standbyLetsGo,
+	"ReplicaLateStandbyMisses":   standbyLetsGo,
+	"ReplicaStandbyOfAnyDigest":  standbyLetsGo,
 	"ReplicaOwnInMemory":         ownInFiles,
 	"ReplicaProceedsGone":        damagedBeside,
 	"ReplicaFlushedIsGone":       flushedIsAll,

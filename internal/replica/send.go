@@ -32,6 +32,9 @@ type stream struct {
 type receiver struct {
 	id  timed.NodeID
 	got uint64
+	// early is the same of a snapshot of the source, heard by a standby that has none yet.
+	early    uint64
+	earlyFor Digest
 }
 
 // open begins this node's part of a service.
@@ -68,6 +71,9 @@ func (m *Replica) fill(st *stream, h held) {
 	for i := range st.receivers {
 		r := &st.receivers[i]
 		r.got = max(r.got, partOf(m.reportOf(r.id), h.name, h.digest))
+		if r.earlyFor == h.digest {
+			r.got = max(r.got, r.early)
+		}
 	}
 	st.next = st.confirmed()
 }
@@ -141,10 +147,10 @@ func (m *Replica) sendChunk(s *stream) {
 }
 
 // takeGot records how much of a snapshot a receiver has. It drops a snapshot that all
-// receivers have.
+// receivers have. They acknowledge it to all members, so a standby hears of it too.
 func (m *Replica) takeGot(from timed.NodeID, msg *message) {
 	for _, s := range m.streams {
-		if s.name != msg.name || s.from == nil || s.from.digest != msg.digest {
+		if s.name != msg.name || s.from == nil && !s.standby || s.from != nil && s.from.digest != msg.digest {
 			continue
 		}
 		for j := range s.receivers {
@@ -152,16 +158,27 @@ func (m *Replica) takeGot(from timed.NodeID, msg *message) {
 			if r.id != from {
 				continue
 			}
+			if s.from == nil {
+				r.early, r.earlyFor = msg.offset, msg.digest
+				continue
+			}
 			if r.got = max(r.got, msg.offset); msg.rewind {
 				r.got, s.next = msg.offset, min(s.next, msg.offset)
 				m.peerBlocks[m.view.Set.Rank(from)] = nil // it may lack one of its blocks
 			}
 		}
-		s.next = max(s.next, s.confirmed())
-		if m.phase == settled && s.begun && s.complete() {
-			m.dropStream(s.name)
+		if s.from != nil {
+			s.next = max(s.next, s.confirmed())
+			m.finish(s)
 		}
 		return
+	}
+}
+
+// finish ends this node's part of a service once the receivers have the whole snapshot.
+func (m *Replica) finish(s *stream) {
+	if m.phase == settled && (s.begun || s.standby) && s.complete() {
+		m.dropStream(s.name)
 	}
 }
 
@@ -190,6 +207,7 @@ func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state *Content, err 
 		h := held{n, state.Digest(), state}
 		m.held = append(m.held, h)
 		m.fill(st, h)
+		m.finish(st)
 		m.checkInputs()
 	})
 }
