@@ -39,7 +39,7 @@ func (e *Engine) Read(f func()) {
 			f()
 			return
 		}
-		e.appMu.rLock()
+		e.appMu.rLock(readsTwice)
 	}
 	defer e.appMu.rUnlock()
 	f()

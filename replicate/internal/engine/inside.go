@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"reflect"
 	"runtime"
-	"slices"
 	"strconv"
 )
 
@@ -20,16 +19,28 @@ func (e *Engine) Inside() bool {
 	return e.calling.Load() != 0 && performs() && e.caller.Load() == goroutine()
 }
 
-// performCode is where the code of [Engine.perform] begins.
-var performCode = reflect.ValueOf((*Engine).perform).Pointer()
+// performCode and readCode are where the code of [Engine.perform] and [Engine.Read] begins.
+var performCode, readCode uintptr
 
-// mostCode is how long the code of perform is at most. To ask which function has an address
-// takes longer than this.
+func init() { // these functions refer to the variables
+	performCode = reflect.ValueOf((*Engine).perform).Pointer()
+	readCode = reflect.ValueOf((*Engine).Read).Pointer()
+}
+
+// mostCode is how long the code of these functions is at most. To ask which function has an
+// address takes longer than this.
 const mostCode = 1 << 12
 
 // performs reports whether the calling goroutine is in perform, of any engine. Only such a
 // goroutine needs its number, which takes ten times as long.
-func performs() bool {
+func performs() bool { return callsOf(performCode) > 0 }
+
+// readsTwice reports whether a call of Read is within another, of any engine: which one it is of
+// cannot be told.
+func readsTwice() bool { return callsOf(readCode) > 1 }
+
+// callsOf returns how many calls of a function the calling goroutine is in.
+func callsOf(code uintptr) (calls int) {
 	var room [64]uintptr
 	stack := room[:]
 	n := runtime.Callers(1, stack)
@@ -37,9 +48,12 @@ func performs() bool {
 		stack = make([]uintptr, 2*n)
 		n = runtime.Callers(1, stack)
 	}
-	return slices.ContainsFunc(stack[:n], func(pc uintptr) bool {
-		return pc-performCode < mostCode && runtime.FuncForPC(pc-1).Entry() == performCode
-	})
+	for _, pc := range stack[:n] {
+		if pc-code < mostCode && runtime.FuncForPC(pc-1).Entry() == code {
+			calls++
+		}
+	}
+	return calls
 }
 
 // goroutine returns the number of the calling goroutine. The language has no other way to

@@ -109,6 +109,9 @@ func TestGatesNoticeGateWantsLate(t *testing.T) {
 	})
 }
 
+func TestGatesNoticeGateStarves(t *testing.T)     { wrongly(t, "GateStarves", overlapping) }
+func TestGatesNoticeGateNestedWaits(t *testing.T) { wrongly(t, "GateNestedWaits", within) }
+
 // wrongly requires that something goes wrong without a rule.
 func wrongly[T any](t *testing.T, id string, wrong func(*testing.T) T) {
 	mutant.Set(id)
