@@ -19,9 +19,12 @@ import (
 //
 // It returns when a view continues with a state (Working, Merging or Transferring), at once
 // if it does already. It waits for a view whose members have all reported their states. The
-// error is that of the broadcast, a [*NotAcceptingError] with the cause of ctx, or
-// [failaware.ErrClosed].
+// error is that of the broadcast, a [*NotAcceptingError] with the cause of ctx,
+// [failaware.ErrClosed] or [ErrInside].
 func (r *Replica) Bootstrap(ctx context.Context) error {
+	if r.engine.Waited() {
+		return ErrInside
+	}
 	err := bootstrap(ctx, r.done, r.engine.Status, func(view failaware.ViewID) error {
 		weak := failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: broadcast.WeakAtomicity}
 		_, err := r.node.Broadcast(ctx, replica.AppendBootstrap(nil, view), weak)

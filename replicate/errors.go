@@ -13,9 +13,9 @@ var (
 	// ErrLate: deliveries of the node were received before [Start]. The replica would miss
 	// them.
 	ErrLate = errors.New("replicate: deliveries were received before Start")
-	// ErrInside: a method of the application, or the function of ReadLatest, has called a method of
-	// the replica that waits for the next call of the application.
-	ErrInside = errors.New("replicate: called by the application, whose next call it would wait for")
+	// ErrInside: a method of the application, the function of ReadLatest or that of
+	// [Config.OnEvent] has called a method that waits for the replica, which waits for its caller.
+	ErrInside = engine.ErrInside
 	// ErrMixed ends a replica without a state, and its node: the members that have a state
 	// have a [Config.Storage] and it has none, or the other way round.
 	ErrMixed = engine.ErrMixed

@@ -1,6 +1,10 @@
 package replicate_test
 
 import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,13 +28,19 @@ func (i *inward) Apply(op replicate.Operation) any {
 }
 
 func alone(t *testing.T, app replicate.Application) *replicate.Replica {
+	r := lone(t, app, replicate.Config{})
+	time.Sleep(r.Node().Bounds().Ready + r.Node().Bounds().View)
+	return r
+}
+
+// lone returns the replica of a node that begins.
+func lone(t *testing.T, app replicate.Application, cfg replicate.Config) *replicate.Replica {
 	net := memory.New(memory.Options{Seed: 1})
 	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}})
 	require.NoError(t, err)
-	r, err := replicate.Start(n, app, replicate.Config{})
+	r, err := replicate.Start(n, app, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
-	time.Sleep(n.Bounds().Ready + n.Bounds().View)
 	return r
 }
 
@@ -66,6 +76,66 @@ func TestCallsFromWithinTheApplicationEnd(t *testing.T) {
 		}
 		<-r.Node().Done()
 	})
+}
+
+// withinEvents calls everything in OnEvent that waits for the replica, in an event of the state or in one
+// that tells that the application hangs. It returns what did not say ErrInside.
+func withinEvents(t *testing.T, hanging bool) (waited []string) {
+	synctest.Test(t, func(t *testing.T) {
+		var r *replicate.Replica
+		app, gate, started, over := &inward{}, make(chan struct{}), make(chan struct{}), make(chan struct{})
+		app.within = func() {
+			if hanging {
+				<-gate
+			}
+		}
+		called, read := 0, false
+		told := func(e replicate.Event) {
+			if _, hangs := e.(replicate.Hanging); hangs != hanging || called > 0 {
+				return
+			}
+			<-started
+			if !hanging {
+				r.Read(func() { read = true })
+			}
+			calls := callsOf(r)
+			delete(calls, "SubmitWith") // refuses its options
+			calls["Close"] = func(context.Context) error {
+				if len(waited) > 0 { // it would wait for ever
+					return nil
+				}
+				return r.Close()
+			}
+			for _, name := range slices.Sorted(maps.Keys(calls)) {
+				called++
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				if !errors.Is(calls[name](ctx), replicate.ErrInside) {
+					waited = append(waited, name)
+				}
+				cancel()
+			}
+			close(over)
+		}
+		r = lone(t, app, replicate.Config{OnEvent: told})
+		close(started)
+		go func() { _, _ = r.Submit(t.Context(), []byte("may hang")) }()
+		<-over
+		close(gate)
+		if len(waited) == 0 {
+			<-r.Done()
+		}
+		require.NoError(t, r.Close())
+		require.Equal(t, len(callsOf(r)), called)
+		require.Equal(t, !hanging, read)
+		require.NoError(t, r.Err())
+	})
+	return waited
+}
+
+// What OnEvent calls must not wait for the replica, which waits for it.
+func TestCallsFromWithinAnEventEnd(t *testing.T) {
+	require.Empty(t, withinEvents(t, false))
+	require.Empty(t, withinEvents(t, true))
 }
 
 // The owner of an application may use it again once Close has returned.

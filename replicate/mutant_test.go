@@ -80,6 +80,12 @@ func noticesChange(t *testing.T, id string) {
 	require.NotEmpty(t, replaceQuorum(t, true))
 }
 
+func TestEventsNoticeEventOutside(t *testing.T) {
+	mutant.Set("EventOutside")
+	defer mutant.Set(mutant.None)
+	require.NotEmpty(t, withinEvents(t, false))
+}
+
 func TestLeasesNoticeReadStale(t *testing.T) {
 	mutant.Set("ReadStale")
 	defer mutant.Set(mutant.None)

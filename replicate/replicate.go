@@ -91,7 +91,9 @@ type Config struct {
 	// application and by the same goroutine. As with those, later deliveries wait meanwhile.
 	OnMessage func(Message)
 	// OnEvent, if not nil, is called with the events of the state, one at a time. It must
-	// not block. If it is nil, the log of the node has the events.
+	// not block: the replica waits for it. Methods that wait for the replica return
+	// [ErrInside] there; call them in another goroutine. If OnEvent is nil, the log of the
+	// node has the events.
 	OnEvent func(Event)
 }
 
@@ -147,11 +149,11 @@ func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) 
 // Close stops the replica, and its node with it as [failaware.Node.Close] does. To
 // leave gracefully, call [failaware.Node.Leave] before. When Close returns, no method
 // of the application is being called. Closing again does nothing. The error is nil,
-// except that a method of the application that calls Close gets [ErrInside]: then the
-// replica and the node stop when that method has returned.
+// except that a method of the application, or [Config.OnEvent], that calls Close gets
+// [ErrInside]: then the replica and the node stop when it has returned.
 func (r *Replica) Close() error {
 	r.cancel()
-	if r.engine.Inside() {
+	if r.engine.Waited() {
 		return ErrInside // run closes the node
 	}
 	_ = r.node.Close()

@@ -92,7 +92,7 @@ func appliedOf(id failaware.MessageID, v *engine.Verdict) Applied {
 // not nil, is called with a verdict at its place among the calls of the application.
 func (r *Replica) send(ctx context.Context, payload []byte, opts failaware.BroadcastOptions, at func(engine.Verdict)) (failaware.MessageID, engine.Verdict, error) {
 	outcomes := &r.engine.Outcomes
-	if r.engine.Inside() {
+	if r.engine.Waited() {
 		return failaware.MessageID{}, engine.Verdict{}, ErrInside
 	}
 	for {

@@ -11,8 +11,12 @@ import (
 
 // MayReplace returns nil if the quorum system of an epoch may be replaced by another one: the
 // state is of this epoch, and quorums of both systems are known to have it. The error
-// matches [failaware.ErrStateNotReady], or is [failaware.ErrClosed] or the cause of ctx.
+// matches [failaware.ErrStateNotReady], or is [failaware.ErrClosed], [ErrInside] or the cause of
+// ctx.
 func (e *Engine) MayReplace(ctx context.Context, epoch uint64, next quorum.System) error {
+	if e.Waited() {
+		return ErrInside
+	}
 	answer := make(chan error, 1)
 	ask := func(m *replica.Replica) {
 		switch {

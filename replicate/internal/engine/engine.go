@@ -37,6 +37,9 @@ type Hasher interface{ Hash() uint64 }
 // ErrMixed ends a node without a state among others that have one, and another Storage.
 var ErrMixed = errors.New("replicate: the members that have the state have other settings")
 
+// ErrInside refuses to wait for what waits for the caller.
+var ErrInside = errors.New("replicate: called by the application or by OnEvent, and would wait for its own caller")
+
 // ErrNoHasher is why a configuration with HashEvery is refused.
 var ErrNoHasher = errors.New("HashEvery: the application has no method Hash")
 
@@ -86,6 +89,7 @@ type Engine struct {
 	caller  atomic.Uint64   // the goroutine that calls the application
 	calling atomic.Int64    // when the present call began, as now() says; 0: there is none
 	events  sync.Mutex      // held while event is called
+	teller  atomic.Uint64   // the goroutine that calls it; 0: none does
 	earlier replica.Earlier // the state that the last incarnation has left
 	store   *Store          // nil if the state is in memory only
 	held    []held          // verdicts that wait for the disks, owned by perform

@@ -19,6 +19,13 @@ func (e *Engine) Inside() bool {
 	return e.calling.Load() != 0 && performs() && e.caller.Load() == goroutine()
 }
 
+// Waited reports whether something waits for the caller on which the replica depends: it is
+// [Engine.Inside], or in a call of event. Meanwhile nothing comes to the machine.
+func (e *Engine) Waited() bool {
+	teller := e.teller.Load()
+	return teller != 0 && teller == goroutine() || e.Inside()
+}
+
 // performCode and readCode are where the code of [Engine.perform] and [Engine.Read] begins.
 var performCode, readCode uintptr
 

@@ -87,10 +87,10 @@ func (r *reading) isSure() (yes, over bool) {
 // node without deliveries makes none.
 const patience = time.Millisecond
 
-// await waits until check says yes, and reports whether it does. A call of the application
-// would wait for its own end.
+// await waits until check says yes, and reports whether it does. A call of the application or
+// of event would wait for its own end.
 func (r *reading) await(ctx context.Context, check func() (yes, over bool)) bool {
-	if yes, over := check(); yes || over || r.Inside() {
+	if yes, over := check(); yes || over || r.Waited() {
 		return yes
 	}
 	x := &r.extent

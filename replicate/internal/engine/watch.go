@@ -25,6 +25,8 @@ func (e *Engine) tell(v Event) {
 	}
 	e.events.Lock()
 	defer e.events.Unlock()
+	e.teller.Store(goroutine())
+	defer e.teller.Store(0)
 	e.event(v)
 }
 
