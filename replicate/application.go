@@ -76,7 +76,8 @@ type Branch struct {
 	State io.Reader
 }
 
-// ErrSnapshotTooLarge says that a snapshot is larger than [Config.MaxSnapshot].
+// ErrSnapshotTooLarge says that a snapshot is larger than [Config.MaxSnapshot], of an own state
+// ([Refused]) or of one that this node needs from others ([TooLarge]).
 var ErrSnapshotTooLarge = replica.ErrSnapshotTooLarge
 
 // checkApplication returns an error if an application lacks a method that it needs.

@@ -109,6 +109,16 @@ type Stuck struct {
 	Snapshot string
 }
 
+// TooLarge says that the state that Source sends has Bytes, and that this node takes no more than
+// Limit ([Config.MaxSnapshot]). So it can never have the state, and ends; [Replica.Err] matches
+// [ErrSnapshotTooLarge]. If states are being merged, it ends when the others have merged its own.
+type TooLarge struct {
+	View         failaware.ViewID
+	Source       failaware.NodeID
+	Snapshot     string
+	Bytes, Limit uint64
+}
+
 // Corrupt says that a snapshot that came from Source does not have its digest.
 type Corrupt struct {
 	View     failaware.ViewID
@@ -166,6 +176,7 @@ func (Discarded) event()    {}
 func (StateLost) event()    {}
 func (Refused) event()      {}
 func (Stuck) event()        {}
+func (TooLarge) event()     {}
 func (Corrupt) event()      {}
 func (Diverged) event()     {}
 func (Recovered) event()    {}
@@ -228,6 +239,10 @@ func (e Refused) String() string {
 
 func (e Stuck) String() string {
 	return fmt.Sprintf("no member of view %v could make a snapshot: members that need it wait until one can", e.View)
+}
+
+func (e TooLarge) String() string {
+	return fmt.Sprintf("the state that node %v sends has %d bytes, and this node takes no more than %d (MaxSnapshot): it ends", e.Source, e.Bytes, e.Limit)
 }
 
 func (e Corrupt) String() string {
@@ -295,6 +310,8 @@ func eventOf(e *engine.Event) Event {
 		return Refused{e.View, e.Member, name, e.Err}
 	case replica.EventStuck:
 		return Stuck{e.View, name}
+	case replica.EventTooLarge:
+		return TooLarge{e.View, e.Member, name, e.Total, e.Bytes}
 	case replica.EventRecovered:
 		return Recovered{e.Total, e.Bytes}
 	case replica.EventDisk:

@@ -59,6 +59,7 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 		replica.EventDisk:       "why",
 		replica.EventRolledBack: "nodes {1 2} lack operations that were on their disks",
 		replica.EventDiffers:    "node 3 has other settings: s is h here and t there",
+		replica.EventTooLarge:   "the state that node 3 sends has 7 bytes, and this node takes no more than 5",
 		replica.EventCorrupt:    "from node 3",
 		replica.EventDiverged:   "the state of node 3 differs at position 12 of view " + all.At.View.String() + ": its hash is 0000000000000011, and 0000000000000010 here",
 	}
@@ -74,6 +75,7 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 		replica.EventStateLost:   StateLost{View: view, Snapshot: name},
 		replica.EventRefused:     Refused{View: view, Source: 3, Snapshot: name, Err: failed},
 		replica.EventStuck:       Stuck{View: view, Snapshot: name},
+		replica.EventTooLarge:    TooLarge{View: view, Source: 3, Snapshot: name, Bytes: 7, Limit: 5},
 		replica.EventRecovered:   Recovered{Operations: 7, Cut: 5},
 		replica.EventDisk:        Disk{Err: failed},
 		replica.EventRolledBack:  RolledBack{View: view, Members: all.Members},

@@ -10,7 +10,7 @@ func logEvents(log hclog.Logger) func(Event) {
 		switch e := e.(type) {
 		case Receiving:
 			return // there are many
-		case AwaitsMemory, Hanging, Discarded, StateLost, Refused, Stuck, Corrupt, Diverged, Differs, RolledBack:
+		case AwaitsMemory, Hanging, Discarded, StateLost, Refused, Stuck, TooLarge, Corrupt, Diverged, Differs, RolledBack:
 			level = hclog.Warn
 		case Disk:
 			if e.Err != nil {

@@ -44,8 +44,8 @@ const (
 // Config configures a replica. Zero values stand for the defaults. Limits are those
 // of this node; HashEvery must be the same at all nodes of the group.
 type Config struct {
-	// MaxSnapshot is the largest snapshot in bytes, up to 1 TiB. Zero means 2 GiB, less a
-	// byte.
+	// MaxSnapshot is the largest snapshot in bytes that this node makes or takes, up to 1 TiB.
+	// A node that needs a larger one ends ([TooLarge]). Zero means 2 GiB, less a byte.
 	MaxSnapshot int
 	// SnapshotMemory is how many bytes of a snapshot that is transferred, or of the
 	// operations of a view that wait for one, are kept in memory. Larger ones are in a
@@ -132,9 +132,9 @@ type Replica struct {
 // how a group begins), or [Replica.Bootstrap]. Until then the situation is Recovering,
 // and the event [AwaitsMemory] names the absent nodes.
 //
-// The replica runs until [Replica.Close], until the node stops, or until the
-// application or its Storage fails ([Replica.Err]). The node stops with it, since the
-// group would wait for a member without a state.
+// The replica runs until [Replica.Close], until the node stops, until the application or its
+// Storage fails, or until it can never have the state of the others ([Replica.Err]). The node
+// stops with it, since the group would wait for a member without a state.
 //
 // The error names the field of cfg that is wrong, or is [failaware.ErrBroadcastOff],
 // [failaware.ErrSendOnly], [failaware.ErrConsumer] or [ErrLate], or says that app lacks a
@@ -166,7 +166,8 @@ func (r *Replica) Done() <-chan struct{} { return r.done }
 
 // Err returns nil while the replica runs, after Close, and when the node has stopped
 // ([failaware.Node.Err]). Otherwise it returns why the replica stopped by itself: an
-// error of Restore or Merge, or of the [Config.Storage].
+// error of Restore or Merge, or of the [Config.Storage], or one that matches [ErrMixed] or
+// [ErrSnapshotTooLarge].
 func (r *Replica) Err() error {
 	select {
 	case <-r.done:

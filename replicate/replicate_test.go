@@ -82,6 +82,7 @@ type holder struct {
 	hangs    []replicate.Hanging
 	differs  []string
 	lost     []failaware.Set // whose disks were rolled back
+	limits   []uint64        // that states exceeded
 }
 
 // merged returns the merges of the node so far, in the order of its views.
@@ -158,6 +159,8 @@ func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *
 			h.differs = append(h.differs, e.String())
 		case replicate.RolledBack:
 			h.lost = append(h.lost, e.Members)
+		case replicate.TooLarge:
+			h.limits = append(h.limits, e.Limit)
 		case replicate.Diverged, replicate.Corrupt:
 			t.Errorf("node %v: %v", cfg.ID, e)
 		}

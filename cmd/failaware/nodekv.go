@@ -82,7 +82,7 @@ func (r *nodeRun) logStore(e replicate.Event) {
 	case replicate.Receiving:
 		return // there are many
 	case replicate.AwaitsMemory, replicate.Hanging, replicate.Discarded, replicate.StateLost, replicate.Stuck, replicate.Corrupt,
-		replicate.Diverged, replicate.Refused, replicate.Differs, replicate.RolledBack:
+		replicate.Diverged, replicate.Refused, replicate.Differs, replicate.RolledBack, replicate.TooLarge:
 		r.log.Warn("store: " + inFlags(e.String()))
 	case replicate.Disk:
 		if e.Err != nil {

@@ -51,10 +51,17 @@ func tooLarge(t testing.TB) {
 	s, joiner := w.nodes[0].r.streams[0], w.nodes[1].r
 	chunk := message{kind: kindChunk, name: s.name, digest: s.from.digest, size: uint64(joiner.cfg.MaxSnapshot) + 1, body: []byte("x")}
 	w.perform(0, []Effect{{Kind: Broadcast, Options: unordered, Payload: encode(&chunk)}})
-	require.Empty(t, joiner.incoming)
+	require.Len(t, joiner.incoming, 1)
+	require.Zero(t, joiner.incoming[0].data.size)
+	w.restart(1, 1)
+	w.hold = func(_ int, p []byte) bool { return kind(p[0]) == kindChunk }
+	w.install(0, 1)
+	w.hold = nil
+	joiner = w.nodes[1].r
 	chunk.size--
 	w.perform(0, []Effect{{Kind: Broadcast, Options: unordered, Payload: encode(&chunk)}})
 	require.Len(t, joiner.incoming, 1)
+	require.EqualValues(t, 1, joiner.incoming[0].data.size)
 	for range 2 {
 		joiner.takeBlocks(1, &message{kind: kindBlocks, body: make([]byte, 8*mostBlocks-8)})
 		require.LessOrEqual(t, len(joiner.peerBlocks[0]), mostBlocks)

@@ -16,7 +16,8 @@ type Config struct {
 	// MaxPayload is the limit of the broadcast, at least LeastPayload. It must be the same at
 	// all members.
 	MaxPayload int
-	// MaxSnapshot is the largest snapshot, in bytes, that is sent or accepted.
+	// MaxSnapshot is the largest snapshot, in bytes, that is sent or accepted. A node that
+	// needs a larger one withdraws.
 	MaxSnapshot int
 	// NewBytes returns storage for the bytes of one snapshot, or for the operations of a view
 	// that wait for one. The default is Memory.

@@ -166,6 +166,9 @@ const (
 	// and There at Member. If it is Storage, the view does not continue, and a node without
 	// a state withdraws if the members that have one differ from it.
 	EventDiffers
+	// EventTooLarge: the snapshot Name from Member has Total bytes, and this node takes no more
+	// than Bytes. It withdraws, in a merge when the others have merged.
+	EventTooLarge
 	// EventRolledBack: Members lack what they have confirmed: older copies of their disks
 	// have come back, or their disks have lost what they had reported as flushed. They do
 	// not count among those that remember.

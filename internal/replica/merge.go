@@ -2,8 +2,8 @@ package replica
 
 import "github.com/failaware/failaware/timed"
 
-// input returns the snapshot of a branch, if this node has all of it. Members of the
-// branch too use the very bytes that the branch's source sends. So all members merge
+// input returns the snapshot of a branch, if this node has all of it or declines it. Members
+// of the branch too use the very bytes that the branch's source sends. So all members merge
 // the same bytes even if an application encodes equal states differently.
 func (m *Replica) input(b *branch) (*Content, Digest, bool) {
 	n := Name{Label: b.label}
@@ -18,15 +18,15 @@ func (m *Replica) input(b *branch) (*Content, Digest, bool) {
 		return nil, Digest{}, false
 	}
 	for _, p := range m.incoming {
-		if p.name == n && p.whole() && p.seen {
+		if p.name == n && (p.whole() || m.exceeds(p)) && p.seen {
 			return p.data, p.digest, true
 		}
 	}
 	return nil, Digest{}, false
 }
 
-// checkInputs announces, once, that this node could merge. All members agree on the
-// position of the last such announcement in the order, and merge there.
+// checkInputs announces, once, that this node could merge, or need not be waited for. All
+// members agree on the position of the last such announcement in the order, and merge there.
 func (m *Replica) checkInputs() {
 	if m.phase != merging || m.readySent {
 		return
@@ -67,6 +67,10 @@ func (m *Replica) takeReady(from timed.NodeID, msg *message) {
 // the view before it delivers the last announcement follows another branch, with
 // another label.
 func (m *Replica) merge() {
+	if p := m.declined(); p != nil {
+		m.missMerger(p)
+		return
+	}
 	e := Effect{Kind: Merge}
 	sets := make([]timed.Set, 0, len(m.branches))
 	for i := range m.branches {

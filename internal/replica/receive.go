@@ -67,7 +67,7 @@ func (m *Replica) part(n Name, d Digest) *incoming {
 // takeChunk handles a piece of a snapshot. A sender's pieces come in order, so a piece after a
 // gap belongs to a transfer that is over.
 func (m *Replica) takeChunk(from timed.NodeID, c *message) {
-	if from == m.cfg.Self.Node || !m.awaits(c.name) || c.size > uint64(m.cfg.MaxSnapshot) {
+	if from == m.cfg.Self.Node || !m.awaits(c.name) {
 		return
 	}
 	p := m.part(c.name, c.digest)
@@ -79,6 +79,11 @@ func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 		m.incoming = append(m.incoming, p)
 	}
 	p.seen = true
+	if m.exceeds(p) {
+		p.from, p.again = from, p.again || c.offset == 0
+		m.proceed(p)
+		return
+	}
 	have, end := p.data.size, c.offset+uint64(len(c.body))
 	switch {
 	case c.offset > have || c.size != p.size:
@@ -135,6 +140,10 @@ func (m *Replica) proceed(p *incoming) {
 		return
 	}
 	p.wanted = true
+	if m.exceeds(p) {
+		m.decline(p)
+		return
+	}
 	got := p.data.size
 	if p.again || got > p.acknowledged && (p.whole() || got-p.acknowledged >= uint64(m.cfg.Window)/4) {
 		m.broadcast(unordered, message{kind: kindGot, name: p.name, digest: p.digest, offset: got})

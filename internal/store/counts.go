@@ -24,7 +24,7 @@ type Counts struct {
 // events has one of each kind.
 var events = []replicate.Event{replicate.AwaitsMemory{}, replicate.Begun{}, replicate.Corrupt{}, replicate.Differs{}, replicate.Discarded{},
 	replicate.Disk{}, replicate.Diverged{}, replicate.Hanging{}, replicate.Merged{}, replicate.Receiving{}, replicate.Recovered{}, replicate.Refused{},
-	replicate.Restored{}, replicate.RolledBack{}, replicate.Settled{}, replicate.StartedOver{}, replicate.StateLost{}, replicate.Stuck{}}
+	replicate.Restored{}, replicate.RolledBack{}, replicate.Settled{}, replicate.StartedOver{}, replicate.StateLost{}, replicate.Stuck{}, replicate.TooLarge{}}
 
 func nameOf(e replicate.Event) string { return strings.ToLower(reflect.TypeOf(e).Name()) }
 

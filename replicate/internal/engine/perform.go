@@ -104,11 +104,19 @@ func (e *Engine) change(ctx context.Context, c *call) (done bool, err error) {
 	case replica.Lasts:
 		e.last(c)
 	case replica.Withdraw:
-		return true, fmt.Errorf("%w: %s is %s here and %s at node %v", ErrMixed, c.Event.Setting, c.Event.Here, c.Event.There, c.Event.Member)
+		return true, withdrawal(c.Event)
 	default:
 		return false, nil
 	}
 	return true, nil
+}
+
+// withdrawal returns the error with which a node ends for a reason.
+func withdrawal(e *replica.Event) error {
+	if e.Kind == replica.EventTooLarge {
+		return fmt.Errorf("%w: that of node %v has %d bytes, and this node takes no more than %d", replica.ErrSnapshotTooLarge, e.Member, e.Total, e.Bytes)
+	}
+	return fmt.Errorf("%w: %s is %s here and %s at node %v", ErrMixed, e.Setting, e.Here, e.There, e.Member)
 }
 
 // apply applies an operation. Its record is on the way to the disk meanwhile.
