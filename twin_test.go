@@ -12,13 +12,13 @@ import (
 // A second process with a configured id whose only known node is its twin gives way, although
 // no peer hears both; whichever has the larger boot id.
 func TestASecondProcessThatKnowsOnlyItsTwinGivesWay(t *testing.T) {
-	one := startNode(t, Config{ID: 1})
-	two := startNode(t, Config{ID: 2, Peers: []Peer{{1, one.Addr().String()}}})
+	one := startNode(t, Config{ID: 1, Timing: LAN()})
+	two := startNode(t, Config{ID: 2, Timing: LAN(), Peers: []Peer{{1, one.Addr().String()}}})
 	eventually(t, "a view", func() bool { return inOneView(one, two) })
 	for i := range 4 {
-		cfg := Config{ID: 1, Peers: []Peer{{NoNode, one.Addr().String()}}}
+		cfg := Config{ID: 1, Timing: LAN(), Peers: []Peer{{NoNode, one.Addr().String()}}}
 		if i%2 == 1 {
-			cfg = Config{ID: 1, Join: []string{one.Addr().String()}}
+			cfg = Config{ID: 1, Timing: LAN(), Join: []string{one.Addr().String()}}
 		}
 		twin := startNode(t, cfg)
 		<-twin.Done()
@@ -31,5 +31,29 @@ func TestASecondProcessThatKnowsOnlyItsTwinGivesWay(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, one.Err())
+	select {
+	case <-one.Done():
+		require.NoError(t, one.Err(), "it has ended")
+	default:
+	}
+}
+
+// Nor does a node that is alone, and has run for a while, end because of a newcomer.
+func TestANodeThatIsAloneStaysWhenATwinComes(t *testing.T) {
+	one := startNode(t, Config{ID: 1, Timing: LAN()})
+	waitElected(t, one)
+	eventually(t, "it is no newcomer", func() bool {
+		a := one.Leader()
+		return a.Leads && a.AsOf.Sub(a.Since) > 25*LAN().Expires
+	})
+	for range 4 {
+		twin := startNode(t, Config{ID: 1, Timing: LAN(), Join: []string{one.Addr().String()}})
+		<-twin.Done()
+		require.ErrorAs(t, twin.Err(), new(*DuplicateIDError))
+	}
+	select {
+	case <-one.Done():
+		require.NoError(t, one.Err(), "it has ended")
+	default:
+	}
 }

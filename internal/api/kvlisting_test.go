@@ -87,13 +87,13 @@ func listingIsOfOneLine(t testing.TB) {
 		switch strings.Join(kinds, " ") {
 		case "reset item":
 			apply("b", "lost")
-		case "reset item item complete fresh":
+		case "reset item item complete":
 			s.state = old
 			apply("c", "")
 		}
 	}
 	require.True(t, f.update(t.Context()))
-	require.Equal(t, strings.Fields("reset item item complete fresh reset item item item complete"), kinds)
+	require.Equal(t, strings.Fields("reset item item complete reset item item item complete fresh"), kinds)
 }
 
 // largeStore is a store with values that a watch cannot take at once.
@@ -141,7 +141,7 @@ func TestASlowListingHoldsNoOldState(t *testing.T) {
 	held, kinds := heldOf(t, f, write)
 	require.Equal(t, 1, held)
 	listing := append(append([]string{"reset"}, slices.Repeat([]string{"item"}, 40)...), "complete")
-	require.Equal(t, slices.Concat(listing, []string{"fresh"}, listing), kinds)
+	require.Equal(t, slices.Concat(listing, listing, []string{"fresh"}), kinds)
 }
 
 // Nor does one that is slow to take changes: those that are not kept any more are a reset.

@@ -139,10 +139,11 @@ func (f *watch) update(ctx context.Context) bool {
 		if err != nil || !f.items(&n) {
 			return false
 		}
-		if !f.listing.underWay && !f.freshness(n.fresh) {
+		more = n.more || f.catchesUp()
+		// A client that does not have all of the state yet is not told that it is fresh.
+		if !f.listing.underWay && (!more || !n.fresh.UpToDate) && !f.freshness(n.fresh) {
 			return false
 		}
-		more = n.more || f.catchesUp()
 	}
 	return true
 }

@@ -1,31 +1,41 @@
 package claim
 
 import (
+	"time"
+
 	"github.com/failaware/failaware/timed"
 )
 
 // Duel decides between two processes with one id that hear each other. A peer that hears
 // both decides by itself (package datagram), so a process in company stays. One that hears
 // nobody but its rival gives way: it may have got the other's id by mistake, and then
-// nobody else would tell. Of two that are alone, the one with the larger boot id gives way
-// first. The zero value is that of a process without a rival. It is for one goroutine.
+// nobody else would tell. A newcomer gives way before a process that has run for a while,
+// and of two alike the one with the larger boot id. The zero value is that of a process
+// without a rival. It is for one goroutine.
 type Duel struct {
 	since, latest timed.Instant // of the packets of living rivals; since is 0 without any
+	settled       bool          // the process has run for long, this clock's trust or an earlier one's
 }
 
-// Limits of a duel, in units of Timing.Expires. Peers have time to be heard, and the rival
-// to give way.
+// Limits of a duel, in units of Timing.Expires.
 const (
-	yield   = 2 // how long a process hears its rival before it gives way
-	outlast = 6 // the same for the smaller boot id: the rival is in company
-	gap     = 3 // after so long without a packet it is over
+	yield   = 2  // how long a newcomer hears its rival before it gives way: peers have time to be heard
+	outlast = 6  // the same for the smaller boot id: the rival does not give way, and so is no such newcomer
+	novice  = 20 // how long a process is a newcomer
+	longer  = 10 // how many times longer a process waits that is none
+	gap     = 3  // after so long without a packet the duel is over
 )
+
+// NoteAge notes how long the process has run without a break of its clock.
+func (d *Duel) NoteAge(t *timed.Timing, age time.Duration) {
+	d.settled = d.settled || age >= novice*t.Expires
+}
 
 // NoteRival takes a packet in which a living rival shows that it hears this process.
 // alone says that no peer is alive. It reports whether this process gives way.
 func (d *Duel) NoteRival(t *timed.Timing, now timed.Instant, self, rival timed.BootID, alone bool) bool {
 	if !alone {
-		*d = Duel{}
+		d.since = 0
 		return false
 	}
 	if !d.Open(t, now) {
@@ -36,8 +46,14 @@ func (d *Duel) NoteRival(t *timed.Timing, now timed.Instant, self, rival timed.B
 	if self < rival {
 		patience = outlast * t.Expires
 	}
+	if d.settled {
+		patience *= longer
+	}
 	return now.Sub(d.since) >= patience
 }
+
+// Restart forgets all instants, of a clock that is not trusted any more.
+func (d *Duel) Restart() { d.since, d.latest = 0, 0 }
 
 // Open reports whether the duel goes on: this process must ask whether the rival lives.
 func (d *Duel) Open(t *timed.Timing, now timed.Instant) bool {

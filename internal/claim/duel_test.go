@@ -44,4 +44,28 @@ func oneGivesWay(t testing.TB) {
 	require.False(t, d.NoteRival(&lan, after(2*e), 2, 1, true), "it was in company meanwhile")
 }
 
+// A process that has run for a while waits for a rival that comes to give way, whatever the boot
+// ids are.
+func newcomersGiveWay(t testing.TB) {
+	lan := timed.LAN()
+	e := lan.Expires
+	for self, rival := range map[timed.BootID]timed.BootID{1: 2, 2: 1} {
+		var old, young Duel
+		old.NoteAge(&lan, 20*e)
+		old.NoteAge(&lan, 0) // it has slept
+		young.NoteAge(&lan, 20*e-1)
+		k := time.Duration(0)
+		for ; !young.NoteRival(&lan, after(k*e/2), self, rival, true); k++ {
+			require.False(t, old.NoteRival(&lan, after(k*e/2), rival, self, true))
+		}
+		require.LessOrEqual(t, k*e/2, 6*e)
+		for k = 0; !old.NoteRival(&lan, after(time.Hour+k*e/2), rival, self, true); k++ {
+			require.Less(t, k, time.Duration(1000), "a rival that stays may have company")
+		}
+		require.GreaterOrEqual(t, k*e/2, 20*e)
+	}
+}
+
+func TestNewcomersGiveWay(t *testing.T) { newcomersGiveWay(t) }
+
 func TestOneOfTwoRivalsGivesWay(t *testing.T) { oneGivesWay(t) }

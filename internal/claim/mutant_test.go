@@ -10,11 +10,12 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/claim", map[string]func(testing.TB){
-		"ClaimAtOnce":    aloneLate,
-		"ClaimUnsettled": settles,
-		"ClaimHurries":   settles,
-		"ClaimOutvotes":  oneIsEnough,
-		"ClaimUsed":      choosesFree,
-		"DuelInCompany":  oneGivesWay,
+		"ClaimAtOnce":      aloneLate,
+		"ClaimUnsettled":   settles,
+		"ClaimHurries":     settles,
+		"ClaimOutvotes":    oneIsEnough,
+		"ClaimUsed":        choosesFree,
+		"DuelInCompany":    oneGivesWay,
+		"DuelOfTheSettled": newcomersGiveWay,
 	})
 }

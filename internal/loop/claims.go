@@ -39,6 +39,7 @@ type claiming struct {
 	answered timed.Instant   // when it was last answered
 	told     timed.BootID    // the last one that an event has told of
 	duel     claim.Duel
+	began    timed.Instant // when the process did, or its clock was last distrusted
 }
 
 // claim begins to claim the id with a new incarnation, if it is not kept yet.

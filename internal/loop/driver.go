@@ -70,7 +70,7 @@ func newDriver(l *Loop) *driver {
 		d.msgs.wait, _ = c.Conn.(shortWait)
 		d.msgs.sends.Restart(d.cfg.Self.Boot)
 	}
-	d.claims.kept = c.Claim != nil && c.Claim.Held
+	d.claims.kept, d.claims.began = c.Claim != nil && c.Claim.Held, r.Now
 	d.publish()
 	d.takePeers()
 	return d

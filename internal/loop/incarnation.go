@@ -36,7 +36,8 @@ func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	d.life.Restart(now, why)
 	d.routes.restart(now)
 	d.mismatches, d.quorums, d.awaits, d.alarmed = nil, nil, 0, 0 // their instants are of the earlier clock
-	d.claims = claiming{kept: d.claims.kept, machine: d.claims.machine}
+	d.claims = claiming{kept: d.claims.kept, machine: d.claims.machine, duel: d.claims.duel, began: now}
+	d.claims.duel.Restart()
 	d.asked.restart(now)
 	previous := d.cfg.Self.Boot
 	d.cfg.Self.Boot = newBoot(d.l.cfg.Random)

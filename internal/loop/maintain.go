@@ -45,7 +45,7 @@ func (d *driver) maintainRoutes() {
 		r.hello = now.Add(4 * d.cfg.Timing.KeepalivePeriod)
 		d.greetStrangers()
 	}
-	if d.stack != nil && d.claims.duel.Open(&d.cfg.Timing, now) {
+	if d.claims.duel.NoteAge(&d.cfg.Timing, now.Sub(d.claims.began)); d.stack != nil && d.claims.duel.Open(&d.cfg.Timing, now) {
 		d.answerRival()
 	}
 	if now >= r.cleanup {
