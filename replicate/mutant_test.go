@@ -54,6 +54,12 @@ func TestStorageNoticesStateRefusedOnce(t *testing.T) {
 	})
 }
 
+func TestDecliningNoticesReplicaMissedEndsUnsure(t *testing.T) {
+	mutant.Set("ReplicaMissedEndsUnsure")
+	defer mutant.Set(mutant.None)
+	require.NotEmpty(t, declinedAndCutOff(t))
+}
+
 func TestReadsNoticeReadUnloaded(t *testing.T) {
 	mutant.Set("ReadUnloaded")
 	defer mutant.Set(mutant.None)

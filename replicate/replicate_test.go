@@ -120,6 +120,13 @@ func (h *holder) awaited() []replicate.AwaitsMemory {
 	return slices.Clone(h.awaits)
 }
 
+// declined returns how many states the node has not taken.
+func (h *holder) declined() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.limits)
+}
+
 // rolledBack returns whose disks were said to be rolled back.
 func (h *holder) rolledBack() []failaware.Set {
 	h.mu.Lock()

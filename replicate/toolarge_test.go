@@ -1,6 +1,8 @@
 package replicate_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,3 +52,44 @@ func TestANodeEndsThatDoesNotTakeTheState(t *testing.T) {
 		})
 	}
 }
+
+// declinedAndCutOff has a node with a state of its own meet a group whose state it does not take,
+// and be cut off again while the states are merged, each time a little later. It returns the delays
+// after which the node had ended, and the others did not have its acknowledged operation.
+func declinedAndCutOff(t *testing.T) (lost []time.Duration) {
+	for k := range 60 {
+		delay := time.Duration(100+5*k) * time.Microsecond
+		synctest.Test(t, func(t *testing.T) {
+			net := memory.New(memory.Options{Seed: uint64(20 + k)})
+			cfg := failaware.Config{Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}}
+			var all []*holder
+			for _, app := range applications(2, 10_000) {
+				cfg.ID++
+				all = append(all, start(t, cfg, replicate.Config{}, app))
+			}
+			b := all[0].Node().Bounds()
+			time.Sleep(b.Ready + b.View)
+			submit(t, all[0], "large")
+			together, apart := []failaware.NodeID{1, 2}, []failaware.NodeID{3}
+			net.Partition(together, apart)
+			cfg.ID = 3
+			third := start(t, cfg, replicate.Config{MaxSnapshot: 5000}, &words{})
+			time.Sleep(b.Ready + b.View)
+			submit(t, third, "apart")
+			net.Heal()
+			for third.declined() == 0 {
+				time.Sleep(20 * time.Microsecond)
+			}
+			time.Sleep(delay)
+			net.Partition(together, apart)
+			time.Sleep(b.Notice + b.Depose + b.View)
+			if errors.Is(third.Err(), replicate.ErrSnapshotTooLarge) && !slices.Contains(all[0].latest(t), "apart") {
+				lost = append(lost, delay)
+			}
+		})
+	}
+	return lost
+}
+
+// A node that does not take the state of others ends only when they have its own.
+func TestANodeEndsWhenOthersHaveItsState(t *testing.T) { require.Empty(t, declinedAndCutOff(t)) }

@@ -83,6 +83,8 @@ func (m *Replica) takeHolds(from timed.NodeID, view membership.ViewID) {
 func (m *Replica) takeBarrier(d broadcast.Delivery) {
 	switch {
 	case !m.own(&d):
+	case m.missed != nil:
+		m.othersMerge(&d)
 	case m.Current():
 		m.emit(Effect{Kind: Barrier, Delivery: d, At: Point{m.view.ID, m.last}, Lasting: m.lasts(&d)})
 	default:

@@ -68,8 +68,9 @@ type Replica struct {
 	holders    timed.Set     // with a Quorum: members that have said so far that they have the state
 	ready      timed.Set     // members that hold all inputs of the merge
 	readySent  bool
-	inputs     Digest   // digest of this node's inputs of the merge
-	claims     []Digest // the same of all members
+	missed     *incoming // why this node ends once all are known to have the merger's position
+	inputs     Digest    // digest of this node's inputs of the merge
+	claims     []Digest  // the same of all members
 	streams    []*stream
 	peerBlocks [][]uint64    // by member: the blocks that it has announced
 	nextAt     timed.Instant // when the rate allows the next chunk
@@ -227,6 +228,7 @@ func (m *Replica) begin(v *membership.View) {
 	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
 	m.stuck, m.refusals, m.retryAt, m.resumeAt = nil, 0, timed.Never, timed.Never
 	m.refused, m.ready, m.readySent, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
+	m.missed = nil
 	m.holders = timed.Set{}
 	m.rolledBack = timed.Set{}
 	m.peerBlocks = make([][]uint64, len(v.Members))
