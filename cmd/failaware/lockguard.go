@@ -130,8 +130,9 @@ func newLockGuardCommand() *cobra.Command {
 // A guard that runs late kills no command whose hold was renewed in time: it reads the
 // clock first, then all messages that were sent before, and then decides without blocking.
 func runGuard(in *inbox, report io.Writer, clock *hwclock.Clock, kill func(group int)) error {
-	var group int // 0: no command has started
-	until, timer := timed.Never, time.NewTimer(forever)
+	var group int           // 0: no command has started
+	var until timed.Instant // in the past: a command has its hold before it starts
+	timer := time.NewTimer(forever)
 	for {
 		select {
 		case <-in.ready:

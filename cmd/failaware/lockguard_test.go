@@ -47,7 +47,7 @@ func TestAGuardKillsWhenLockIsGoneOrLate(t *testing.T) {
 		require.Empty(t, kills, "every process, or this one's group")
 	}
 
-	for _, order := range [][]guardMessage{{past, {messageGroup, 78}}, {{messageGroup, 78}, past}, {future, {messageGroup, 78}, past}} {
+	for _, order := range [][]guardMessage{{past, {messageGroup, 78}}, {{messageGroup, 78}}, {future, {messageGroup, 78}, past}} {
 		lives, lock := io.Pipe()
 		done := make(chan error)
 		go func() { done <- runGuard(openInbox(says(lives, order...)), &said, clock, kill) }()
