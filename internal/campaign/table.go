@@ -271,6 +271,8 @@ func states() []Campaign {
 			Reach: []string{replicated.StartedOver, replicated.Reused}},
 		{Name: "state-quorum", Purpose: "replicated state in quorums", Play: replicated.Options{Quorum: true}.Play, Check: 15, Test: 100, Long: 1,
 			Reach: []string{replicated.Restored, replicated.Passed, replicated.Leased, replicated.Lasted, replicated.Continued, replicated.Together, replicated.Waited, replicated.Begun}},
+		{Name: "state-limits", Purpose: "replicated state, nodes that do not take states of any size", Play: replicated.Options{Limits: true}.Play, Check: 10, Test: 100, Long: 1,
+			Reach: []string{replicated.Merged, replicated.Restored, replicated.DeclinedState, replicated.MissedMerger}},
 		{Name: "state-loaded", Purpose: "replicated state, full windows, transfers that end early, peers that are taken off lists",
 			Play: replicated.Options{Loaded: true}.Play, Check: 10, Test: 100, Long: 1,
 			Reach: []string{replicated.Merged, replicated.Restored, replicated.Filled, replicated.CutShort, replicated.Continued}},

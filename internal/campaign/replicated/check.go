@@ -29,6 +29,7 @@ type check struct {
 	toldIn    map[opID]uint64                 // the epochs in which members were told that operations last
 	heritage  map[opID]bool                   // what the heirs of a forced epoch had, once a view went on
 	gone      map[opID]bool                   // what none of them had
+	missed    missedMergers
 	knowledge map[membership.ViewID]map[timed.NodeID]knowledge
 }
 
@@ -48,7 +49,7 @@ func newCheck(s *run) check {
 	return check{s: s, snapshots: map[replica.Name][]byte{}, inputsOf: map[membership.ViewID][]replica.Branch{},
 		moves: map[[2]membership.ViewID]move{}, begun: map[membership.ViewID]bool{},
 		states: map[replica.Label]map[opID]bool{}, continued: map[continuation]bool{}, lasts: map[opID]bool{},
-		toldIn: map[opID]uint64{}, gone: map[opID]bool{}, knowledge: map[membership.ViewID]map[timed.NodeID]knowledge{}}
+		toldIn: map[opID]uint64{}, gone: map[opID]bool{}, missed: missedMergers{}, knowledge: map[membership.ViewID]map[timed.NodeID]knowledge{}}
 }
 
 func (c *check) fail(check string, m *member, format string, args ...any) {
@@ -139,6 +140,7 @@ func (c *check) leaves(m *member, next *membership.View) {
 		return
 	}
 	c.delivers(m)
+	c.mergers(m)
 	key := [2]membership.ViewID{m.view.ID, next.ID}
 	if o, ok := c.moves[key]; !ok {
 		c.moves[key] = move{m.inc.Node, m.merged}

@@ -38,7 +38,12 @@ type member struct {
 	inView []opID        // delivered in the view
 	must   map[opID]bool // what the state must contain
 	merged bool          // in the present view
-	told   told
+
+	limited  bool              // it does not take any state
+	declined membership.ViewID // of a state that it did not take
+	misses   bool              // that is a merger
+
+	told told
 
 	process
 	saidBehind timed.Set // the members of the view whose disks have gone back, as it says
@@ -232,6 +237,8 @@ func (s *run) perform(m *member, out []replica.Effect) {
 			s.send(m, 0)
 		case replica.Notify:
 			s.event(m, e.Event)
+		case replica.Withdraw:
+			s.withdraws(m)
 		default:
 			m.calls = append(m.calls, *e)
 			s.check.decides(m, e)
@@ -268,7 +275,10 @@ func (s *run) send(m *member, after time.Duration) {
 			}
 			payload, err := e.Message()
 			if err == nil {
-				_, err = m.n.Broadcast(payload, e.Options)
+				var id broadcast.ID
+				if id, err = m.n.Broadcast(payload, e.Options); err == nil && len(payload) == 1 {
+					m.told.barriers[id] = len(s.check.lasting) // the replica's own
+				}
 			}
 			if errors.Is(err, broadcast.ErrWindowFull) || errors.Is(err, sim.ErrNotRunning) {
 				waits[e.Queue()] = true
@@ -348,6 +358,8 @@ func (s *run) event(m *member, e *replica.Event) {
 		s.w.Sometimes(StartedOver)
 	case replica.EventProgress:
 		s.cutShort(m, e)
+	case replica.EventTooLarge:
+		s.declines(m)
 	case replica.EventRolledBack:
 		m.saidBehind = e.Members
 	case replica.EventSettled:

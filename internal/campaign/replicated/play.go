@@ -34,6 +34,8 @@ type Options struct {
 	// Loaded: windows are full of large payloads, incarnations end while a state comes to
 	// them, and nodes forget peers.
 	Loaded bool
+	// Limits: nodes take states of different sizes.
+	Limits bool
 }
 
 // The phases of a run.
@@ -95,6 +97,8 @@ const (
 	Reused          = "blocks of an earlier transfer were used"
 	CutShort        = "an incarnation ended while a state came to it"
 	Filled          = "a window was full of operations"
+	DeclinedState   = "a node did not take a state"
+	MissedMerger    = "a node ended at the merger of a state that it did not take"
 )
 
 // run is one seed under way.
@@ -134,6 +138,7 @@ func (o Options) Play(seed uint64, opt sim.Options) (sim.Result, error) {
 		return sim.Result{}, err
 	}
 	if s.pass(rage) {
+		s.unlimit()
 		s.w.Mend()
 		if s.pass(tail) {
 			s.done = true
@@ -248,7 +253,7 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 	m := &member{n: n, life: n.Process(), inc: n.Incarnation(), app: app, disk: s.disks[n.ID()-1], must: map[opID]bool{}, told: newTold(),
 		process: process{heard: map[timed.NodeID]reach{}}}
 	cfg := s.load.replica
-	cfg.Self = m.inc
+	cfg.Self, cfg.MaxSnapshot = m.inc, s.limit(m)
 	if s.opt.Change {
 		cfg.Epoch, cfg.Quorum = n.Order()
 		if cfg.Epoch > 1 {

@@ -35,6 +35,12 @@ func TestTransfersStartOverWhereLittleMayWait(t *testing.T) {
 	require.NotZero(t, reached[Reused])
 }
 
+func TestNodesEndThatDoNotTakeAState(t *testing.T) {
+	reached := play(t, Options{Limits: true}, 15)
+	require.NotZero(t, reached[DeclinedState])
+	require.NotZero(t, reached[MissedMerger])
+}
+
 func TestStatesOfAQuorumLastAndNeverMerge(t *testing.T) {
 	reached := play(t, Options{Quorum: true}, 15)
 	require.Zero(t, reached[Merged])
