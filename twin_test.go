@@ -37,23 +37,3 @@ func TestASecondProcessThatKnowsOnlyItsTwinGivesWay(t *testing.T) {
 	default:
 	}
 }
-
-// Nor does a node that is alone, and has run for a while, end because of a newcomer.
-func TestANodeThatIsAloneStaysWhenATwinComes(t *testing.T) {
-	one := startNode(t, Config{ID: 1, Timing: LAN()})
-	waitElected(t, one)
-	eventually(t, "it is no newcomer", func() bool {
-		a := one.Leader()
-		return a.Leads && a.AsOf.Sub(a.Since) > 25*LAN().Expires
-	})
-	for range 4 {
-		twin := startNode(t, Config{ID: 1, Timing: LAN(), Join: []string{one.Addr().String()}})
-		<-twin.Done()
-		require.ErrorAs(t, twin.Err(), new(*DuplicateIDError))
-	}
-	select {
-	case <-one.Done():
-		require.NoError(t, one.Err(), "it has ended")
-	default:
-	}
-}

@@ -9,21 +9,21 @@ import (
 // Duel decides between two processes with one id that hear each other. A peer that hears
 // both decides by itself (package datagram), so a process in company stays. One that hears
 // nobody but its rival gives way: it may have got the other's id by mistake, and then
-// nobody else would tell. A newcomer gives way before a process that has run for a while,
-// and of two alike the one with the larger boot id. The zero value is that of a process
+// nobody else would tell. A newcomer gives way before a process that had company once or has
+// run for long, and of two alike the one with the larger boot id. The zero value is that of a process
 // without a rival. It is for one goroutine.
 type Duel struct {
 	since, latest timed.Instant // of the packets of living rivals; since is 0 without any
-	settled       bool          // the process has run for long, this clock's trust or an earlier one's
+	settled       bool          // the process has had company, or has run for long
 }
 
 // Limits of a duel, in units of Timing.Expires.
 const (
-	yield   = 2  // how long a newcomer hears its rival before it gives way: peers have time to be heard
-	outlast = 6  // the same for the smaller boot id: the rival does not give way, and so is no such newcomer
-	novice  = 20 // how long a process is a newcomer
-	longer  = 10 // how many times longer a process waits that is none
-	gap     = 3  // after so long without a packet the duel is over
+	yield   = 2   // how long a newcomer hears its rival before it gives way: peers have time to be heard
+	outlast = 6   // the same for the smaller boot id: the rival does not give way, and so is no such newcomer
+	novice  = 300 // how long a process is a newcomer that hears nobody: it may find its rival late
+	longer  = 10  // how many times longer a process waits that is no newcomer
+	gap     = 3   // after so long without a packet the duel is over
 )
 
 // NoteAge notes how long the process has run without a break of its clock.
@@ -31,11 +31,14 @@ func (d *Duel) NoteAge(t *timed.Timing, age time.Duration) {
 	d.settled = d.settled || age >= novice*t.Expires
 }
 
+// NoteCompany notes that a peer is alive.
+func (d *Duel) NoteCompany() { d.settled, d.since = true, 0 }
+
 // NoteRival takes a packet in which a living rival shows that it hears this process.
 // alone says that no peer is alive. It reports whether this process gives way.
 func (d *Duel) NoteRival(t *timed.Timing, now timed.Instant, self, rival timed.BootID, alone bool) bool {
 	if !alone {
-		d.since = 0
+		d.NoteCompany()
 		return false
 	}
 	if !d.Open(t, now) {

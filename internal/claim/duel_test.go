@@ -41,7 +41,7 @@ func oneGivesWay(t testing.TB) {
 	require.True(t, d.Open(&lan, after(3*e)))
 	require.False(t, d.Open(&lan, after(3*e+1)))
 	d.NoteRival(&lan, after(e), 2, 1, false)
-	require.False(t, d.NoteRival(&lan, after(2*e), 2, 1, true), "it was in company meanwhile")
+	require.False(t, d.NoteRival(&lan, after(4*e), 2, 1, true), "it was in company meanwhile")
 }
 
 // A process that has run for a while waits for a rival that comes to give way, whatever the boot
@@ -51,9 +51,13 @@ func newcomersGiveWay(t testing.TB) {
 	e := lan.Expires
 	for self, rival := range map[timed.BootID]timed.BootID{1: 2, 2: 1} {
 		var old, young Duel
-		old.NoteAge(&lan, 20*e)
-		old.NoteAge(&lan, 0) // it has slept
-		young.NoteAge(&lan, 20*e-1)
+		if self == 1 {
+			old.NoteAge(&lan, 300*e)
+			old.NoteAge(&lan, 0) // it has slept
+		} else {
+			old.NoteCompany()
+		}
+		young.NoteAge(&lan, 300*e-1)
 		k := time.Duration(0)
 		for ; !young.NoteRival(&lan, after(k*e/2), self, rival, true); k++ {
 			require.False(t, old.NoteRival(&lan, after(k*e/2), rival, self, true))

@@ -78,7 +78,7 @@ func (o *outside) rival(t testing.TB, l *Loop, boot timed.BootID, counter uint64
 
 // A node that claims an id gives it up when another process has it. One that has kept it
 // tells the other, with no more than came, and gives way only to a living one, while it is
-// alone: soon if it has the larger boot id.
+// alone: sooner if it has the larger boot id.
 func rivals(t testing.TB) {
 	l, o := newClaiming(&Claim{Keep: func() error { return nil }, Kept: func() {}})
 	o.rival(t, l, 99, 1, nothing)
@@ -121,8 +121,7 @@ func rivals(t testing.TB) {
 		lives()
 		l.driver.pub.current.Alive = timed.Set{}
 		began := l.cfg.Clock.Now()
-		l.driver.claims.began = timed.Instant(began) // it is a newcomer
-		for l.driver.failure == nil && time.Duration(l.cfg.Clock.Now()-began) < 20*expires {
+		for l.driver.failure == nil && time.Duration(l.cfg.Clock.Now()-began) < 100*expires {
 			lives()
 			o.advance(expires / 8)
 		}
@@ -130,8 +129,8 @@ func rivals(t testing.TB) {
 		require.ErrorAs(t, l.driver.failure, &e)
 		require.Equal(t, at(70), e.Addr, "it is known where the other is")
 		waited := time.Duration(l.cfg.Clock.Now() - began)
-		require.Equal(t, smaller, waited < 3*expires, "%v", waited)
-		require.GreaterOrEqual(t, waited, 2*expires, "peers have time to be heard")
+		require.Equal(t, smaller, waited < 30*expires, "%v", waited)
+		require.GreaterOrEqual(t, waited, 20*expires, "it has had company: its peers may be late")
 		require.Equal(t, 1, l.cfg.Sink.(*recorder).count(stack.EventRival))
 	}
 }

@@ -38,7 +38,9 @@ func (d *driver) takePeers() {
 func (d *driver) maintainRoutes() {
 	r, now := &d.routes, d.clock.now
 	if r.alive != d.pub.current.Alive {
-		r.alive = d.pub.current.Alive
+		if r.alive = d.pub.current.Alive; !r.alive.Empty() {
+			d.claims.duel.NoteCompany()
+		}
 		d.forgetGone()
 	}
 	if d.stack != nil && now >= r.hello && len(r.strangers) > 0 {
