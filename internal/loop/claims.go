@@ -104,6 +104,12 @@ func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
 			c.told, d.out.origin = h.Boot, from
 			d.note(&stack.Event{Kind: stack.EventRival, Peer: d.cfg.Self.Node, Boot: h.Boot})
 		}
+		if c.duel.Open(t, now) {
+			// maintainRoutes asks in a period: a rival that has just sent something would not
+			// answer now, and the packet would have used up what may be sent there.
+			c.answered = now
+			return
+		}
 	}
 	d.answerRival()
 }
