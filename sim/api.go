@@ -34,7 +34,7 @@ func (w *World) Run(d time.Duration) error {
 }
 
 // RunUntil lets time pass until cond returns true, but at most d. It calls cond at the
-// beginning and after every event. The error is the [*Violation] that ended the run, or
+// beginning and after the events of each instant. The error is the [*Violation] that ended the run, or
 // says that cond did not become true in time. Handlers, timers and invariants must not
 // call it.
 func (w *World) RunUntil(d time.Duration, cond func() bool) error {

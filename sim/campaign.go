@@ -56,6 +56,8 @@ func (c Campaign) Run(ctx context.Context) (Tally, *Violation, error) {
 	switch {
 	case c.Jobs < 1 || c.Jobs > MaxJobs:
 		return Tally{}, nil, fmt.Errorf("sim: %d jobs: must be 1 to %d", c.Jobs, MaxJobs)
+	case c.ProgressEvery < 0:
+		return Tally{}, nil, fmt.Errorf("sim: ProgressEvery: %v is below 0", c.ProgressEvery)
 	case c.Seeds == 0 && c.Time <= 0:
 		return Tally{}, nil, errors.New("sim: a campaign needs a number of seeds, or a time")
 	}

@@ -137,6 +137,8 @@ type caseForm struct {
 	Servers      *fault.Servers `json:"servers,omitempty"`
 	Quorum       string         `json:"quorum,omitempty"`
 	Epochs       bool           `json:"epochs,omitempty"`
+	ByEpochs     bool           `json:"by_epochs,omitempty"`
+	Calm         bool           `json:"calm,omitempty"` // of the administrator of Epochs
 	Unequal      bool           `json:"unequal,omitempty"`
 	Restless     bool           `json:"restless,omitempty"`
 	Resolution   time.Duration  `json:"resolution,omitzero"`
@@ -167,7 +169,8 @@ func (c *Case) Write(w io.Writer) error {
 	f := caseForm{Format: caseFormat, Note: c.Note, Check: c.Check, Detail: c.Detail, Seed: c.Seed, Nodes: o.Nodes, Duration: o.Duration,
 		Mode: o.Mode.String(), RankBy: o.RankBy.String(), Preset: c.Preset(), Codec: o.Codec, BrokenClocks: o.BrokenClocks,
 		Above: o.Collation.Above, Fanout: o.Collation.Fanout, Baseline: s.Baseline, Faults: slices.Concat([]fault.Fault{}, s.Faults),
-		Traffic: s.Traffic, Servers: s.Servers, Quorum: o.Quorum, Epochs: o.Epochs, Unequal: o.Unequal, Restless: o.Restless, Resolution: o.Resolution}
+		Traffic: s.Traffic, Servers: s.Servers, Quorum: o.Quorum, Epochs: o.Epochs, ByEpochs: o.Broadcast != nil && o.Broadcast.ByEpochs, Calm: o.Calm,
+		Unequal: o.Unequal, Restless: o.Restless, Resolution: o.Resolution}
 	if f.Preset == custom {
 		t := timingForm(o.Timing)
 		f.Preset, f.Timing = "", &t
@@ -200,7 +203,7 @@ func ReadCase(r io.Reader) (Case, error) {
 		return Case{}, fmt.Errorf("sim: a case of format %d: this program reads %d", f.Format, caseFormat)
 	}
 	c := Case{Seed: f.Seed, Check: f.Check, Detail: f.Detail, Note: f.Note,
-		Options: Options{Nodes: f.Nodes, Duration: f.Duration, Codec: f.Codec, BrokenClocks: f.BrokenClocks, Quorum: f.Quorum, Epochs: f.Epochs,
+		Options: Options{Nodes: f.Nodes, Duration: f.Duration, Codec: f.Codec, BrokenClocks: f.BrokenClocks, Quorum: f.Quorum, Epochs: f.Epochs, Calm: f.Calm,
 			Unequal: f.Unequal, Restless: f.Restless, Resolution: f.Resolution,
 			Collation: leader.Collation{Above: f.Above, Fanout: f.Fanout}},
 		Schedule: fault.Schedule{Baseline: f.Baseline, Faults: f.Faults, Traffic: f.Traffic, Servers: f.Servers}}
@@ -217,7 +220,7 @@ func ReadCase(r io.Reader) (Case, error) {
 		return Case{}, fmt.Errorf("sim: not a case: %w", err)
 	}
 	if f.Traffic != nil {
-		o.Broadcast = &Broadcast{}
+		o.Broadcast = &Broadcast{ByEpochs: f.ByEpochs}
 	}
 	_, err = c.World()
 	return c, err

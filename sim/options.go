@@ -144,7 +144,7 @@ func (o Options) Validate() error {
 		return fmt.Errorf("sim: duration %v is outside (0, %v]", o.Duration, MaxDuration)
 	case o.Rest < 0 || o.Rest > MaxDuration:
 		return fmt.Errorf("sim: Rest %v is outside [0, %v]", o.Rest, MaxDuration)
-	case o.Roughness < 0 || o.Roughness > 10:
+	case !(o.Roughness >= 0 && o.Roughness <= 10): // NaN neither
 		return fmt.Errorf("sim: roughness %v is outside [0, 10]", o.Roughness)
 	case len(o.Faults) > MaxFaults:
 		return fmt.Errorf("sim: %d faults: at most %d", len(o.Faults), MaxFaults)

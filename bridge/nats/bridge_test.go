@@ -399,7 +399,7 @@ func TestOptionsOfNATS(t *testing.T) {
 	}
 	n, err := apply(options{})
 	require.NoError(t, err)
-	require.Equal(t, nats.Options{Name: "failaware-nats", MaxReconnect: -1, ReconnectWait: retryAfter}, n)
+	require.Equal(t, nats.Options{Name: "failaware-nats", MaxReconnect: -1, ReconnectWait: retryAfter, IgnoreAuthErrorAbort: true}, n)
 	_, err = apply(options{creds: "/nonexistent/creds", natsCA: "/nonexistent/ca", natsCert: "/nonexistent/cert", natsKey: "/nonexistent/key"})
 	for _, file := range []string{"creds", "ca", "cert"} {
 		require.ErrorContains(t, err, "/nonexistent/"+file+":")

@@ -81,7 +81,7 @@ func (o *options) main(ctx context.Context) error {
 
 // natsOptions has the bridge connect again for ever.
 func (o *options) natsOptions() []nats.Option {
-	all := []nats.Option{nats.Name("failaware-nats"), nats.MaxReconnects(-1), nats.ReconnectWait(retryAfter)}
+	all := []nats.Option{nats.Name("failaware-nats"), nats.MaxReconnects(-1), nats.ReconnectWait(retryAfter), nats.IgnoreAuthErrorAbort()}
 	if o.creds != "" {
 		all = append(all, nats.UserCredentials(o.creds))
 	}

@@ -51,7 +51,7 @@ func (g generator) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID 
 
 // newProvider returns a provider that hands all spans to an exporter.
 func newProvider(e sdk.SpanExporter, r *resource.Resource) *sdk.TracerProvider {
-	return sdk.NewTracerProvider(sdk.WithBatcher(e), sdk.WithIDGenerator(generator{}), sdk.WithResource(r))
+	return sdk.NewTracerProvider(sdk.WithBatcher(e, sdk.WithBlocking()), sdk.WithIDGenerator(generator{}), sdk.WithResource(r))
 }
 
 // share is the part of all messages that are told, 0 to 1. All bridges choose the same.

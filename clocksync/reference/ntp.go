@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -60,7 +61,10 @@ func (s *server) poll(ctx context.Context) (Sample, error) {
 		s.failures = 0
 		return sample, nil
 	}
-	if s.failures++; s.failures%failuresToMove == 0 || s.refused[addr] {
+	switch s.failures++; {
+	case s.refused[addr]:
+		s.addrs = slices.DeleteFunc(s.addrs, func(a netip.AddrPort) bool { return a == addr })
+	case s.failures%failuresToMove == 0:
 		s.at++
 	}
 	return sample, fmt.Errorf("%v: %w", addr, err)
@@ -106,6 +110,8 @@ func (s *server) lookup(ctx context.Context) error {
 }
 
 func (s *server) query(ctx context.Context, addr netip.AddrPort) (Sample, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // that of the caller lasts as long as the node, and would keep every connection
 	before := s.clock.Read().Era
 	r, err := ntp.QueryWithOptions(addr.String(), ntp.QueryOptions{
 		Timeout:       ntpTimeout,

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/failaware/failaware/replicate"
 )
 
-// counter is a sum with an entry for each incarnation of a node that adds (a G-counter).
-// Only that incarnation raises its entry, and it submits the new value, not the difference.
-// So of two values the larger one includes all that the smaller one does, wherever the node
+// counter is a sum with an entry for each process that adds (a G-counter). The name of the
+// entry is in the command: a process may have several incarnations, as after a suspend, and
+// what it has added so far is known in one entry. Only that process raises the entry, and it
+// submits the new value, not the difference. So of two values the larger one includes all that the smaller one does, wherever the node
 // was when it added; a command that is applied again changes nothing; and a command that
 // was lost is made good by the next.
 type counter map[string]uint64
@@ -23,13 +25,17 @@ func (c counter) sum() (all uint64) {
 	return all
 }
 
-// Apply raises the entry of the incarnation that sent the operation.
+// command returns the operation that raises an entry.
+func command(entry string, value uint64) []byte { return fmt.Appendf(nil, "%s %d", entry, value) }
+
+// Apply raises the entry that the command names.
 func (c counter) Apply(op replicate.Operation) any {
-	value, err := strconv.ParseUint(string(op.Command), 10, 64)
+	entry, number, _ := strings.Cut(string(op.Command), " ")
+	value, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {
 		return err
 	}
-	c.raise(fmt.Sprintf("%v/%v", op.ID.Sender, op.ID.Boot), value)
+	c.raise(entry, value)
 	return c.sum()
 }
 

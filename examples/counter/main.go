@@ -4,11 +4,11 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -32,7 +32,8 @@ type group struct {
 	nodes []*failaware.Node
 	all   []*replicate.Replica
 	state []counter
-	added [5]uint64 // by this incarnation of each node
+	entry [5]string // of each node's process
+	added [5]uint64 // by each node's process
 }
 
 func start(ctx context.Context) (*group, error) {
@@ -56,7 +57,10 @@ func start(ctx context.Context) (*group, error) {
 // add adds to the counter at one node.
 func (g *group) add(node int, by uint64) error {
 	g.added[node-1] += by
-	_, err := g.all[node-1].Submit(g.ctx, strconv.AppendUint(nil, g.added[node-1], 10))
+	if g.entry[node-1] == "" {
+		g.entry[node-1] = rand.Text() // another process of the node counts from 0, in another entry
+	}
+	_, err := g.all[node-1].Submit(g.ctx, command(g.entry[node-1], g.added[node-1]))
 	return err
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/replicate"
 )
 
@@ -35,16 +34,14 @@ func TestMergeTakesTheLargerEntry(t *testing.T) {
 
 func TestALostCommandIsMadeGoodByTheNext(t *testing.T) {
 	c := counter{}
-	command := func(boot failaware.BootID, value string) {
-		op := replicate.Operation{ID: failaware.MessageID{Sender: 1, Boot: boot}, Command: []byte(value)}
-		sum := c.Apply(op)
-		require.EqualValues(t, c.sum(), sum)
+	apply := func(entry string, value uint64) {
+		require.EqualValues(t, c.Apply(replicate.Operation{Command: command(entry, value)}), c.sum())
 	}
-	for _, value := range []string{"1", "4", "2", "4"} { // 2 was late, and one came twice
-		command(7, value)
+	for _, value := range []uint64{1, 4, 2, 4} { // 2 was late, and one came twice
+		apply("a", value)
 	}
 	require.EqualValues(t, 4, c.sum())
-	command(8, "1")
-	require.EqualValues(t, 5, c.sum(), "the next incarnation counts from 0")
-	require.Error(t, c.Apply(replicate.Operation{Command: []byte("-1")}).(error))
+	apply("b", 1)
+	require.EqualValues(t, 5, c.sum(), "the next process counts from 0")
+	require.Error(t, c.Apply(replicate.Operation{Command: []byte("a -1")}).(error))
 }

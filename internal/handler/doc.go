@@ -4,6 +4,6 @@
 // in the order of the events, and neither other handlers nor the node wait for it. An
 // event is handled at most once. It is lost if the queue is full (the oldest one goes),
 // if the node's own buffer of events runs over, if the command or the webhook fails, and
-// if the process ends first. Lost events are counted, logged, and told to the next run
-// of the handler.
+// if the process ends first. Lost events are counted, logged, and told to each run
+// of the handler until one succeeds.
 package handler

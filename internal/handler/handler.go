@@ -96,6 +96,7 @@ func (r *running) read(events iter.Seq[event.Event]) {
 
 // work handles the events of the queue one after the other.
 func (r *running) work(ctx context.Context) {
+	untold := uint64(0) // lost events that no successful run has been told of
 	for {
 		e, dropped, ok := r.queue.take(ctx.Done())
 		if !ok {
@@ -106,14 +107,17 @@ func (r *running) work(ctx context.Context) {
 			r.c.Log.Warn("events were dropped before a handler could run", "handler", r.String(), "count", dropped, "in all", r.dropped.Load())
 		}
 		began := time.Now()
-		err := r.handle(ctx, e, dropped)
+		untold += dropped
+		err := r.handle(ctx, e, untold)
 		log := r.c.Log.With("handler", r.String(), "event", e.Kind(), "sequence", e.Head().Sequence, "took", time.Since(began))
 		if err != nil {
 			r.failed.Add(1)
+			untold++
 			log.Warn("a handler failed; the event is not handled again", "error", err)
 			continue
 		}
 		r.handled.Add(1)
+		untold = 0
 		log.Debug("a handler was run")
 	}
 }

@@ -64,6 +64,7 @@ int main(int argc, char **argv)
 	uint32_t drift;
 	int32_t status;
 	uint16_t before, after;
+	int tries = 0;
 	do { /* the generation is odd while the node writes, and has changed if it wrote meanwhile */
 		before = atomic_load_explicit(&s->generation, memory_order_acquire);
 		as_of = ns(s->d.as_of.sec, s->d.as_of.nsec);
@@ -71,16 +72,19 @@ int main(int argc, char **argv)
 		bound = s->d.bound_nsec, drift = s->d.max_drift_ppb, status = s->d.status;
 		atomic_thread_fence(memory_order_acquire);
 		after = atomic_load_explicit(&s->generation, memory_order_relaxed);
-	} while (before != after || before % 2 != 0 || before == 0);
+		if (before == after && before % 2 == 0 && before != 0)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
+	} while (++tries < 1000); /* a node that was killed while it wrote leaves it odd */
 
 	/* REALTIME first: a delay between the two readings widens the bound. */
 	int64_t real = clock_ns(CLOCK_REALTIME), now = clock_ns(CLOCK_MONOTONIC_COARSE);
-	if (now > void_after || (status != 1 && status != 2)) {
+	/* A later as_of is from before the machine was started again. */
+	if (tries == 1000 || now < as_of || now > void_after || (status != 1 && status != 2)) {
 		printf("UTC is not known\n");
 		return 1;
 	}
-	if (now > as_of)
-		bound += (now - as_of) / 1000 * drift / 1000000 + 1;
+	bound += (now - as_of) / 1000 * drift / 1000000 + 1;
 	printf("UTC is between %" PRId64 " and %" PRId64 " ns since 1970 (± %" PRId64 " ns)%s\n", real - bound, real + bound, bound,
 	       status == 2 || now > as_of + 5000000000 ? ", free running" : "");
 	return 0;

@@ -46,6 +46,7 @@ type nameLock struct {
 // still arrive. Otherwise, write to a name only after its current leader has
 // passed an edict to [Fence.Do].
 func Open(path string) (*Fence, error) {
+	path = durable.Abs(path) // the process may change its working directory
 	f := &Fence{path: path, names: map[string]*nameLock{}}
 	f.idle.L = &f.mu
 	var err error
