@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +31,7 @@ type group struct {
 	nodes []*failaware.Node
 	all   []*replicate.Replica
 	state []counter
-	entry [5]string // of each node's process
+	entry []string  // of each node's process, named after its first incarnation
 	added [5]uint64 // by each node's process
 }
 
@@ -49,7 +48,7 @@ func start(ctx context.Context) (*group, error) {
 		if err != nil {
 			return g, errors.Join(err, n.Close())
 		}
-		g.nodes, g.all, g.state = append(g.nodes, n), append(g.all, r), append(g.state, c)
+		g.nodes, g.all, g.state, g.entry = append(g.nodes, n), append(g.all, r), append(g.state, c), append(g.entry, n.Status().Boot.String())
 	}
 	return g, nil
 }
@@ -57,9 +56,6 @@ func start(ctx context.Context) (*group, error) {
 // add adds to the counter at one node.
 func (g *group) add(node int, by uint64) error {
 	g.added[node-1] += by
-	if g.entry[node-1] == "" {
-		g.entry[node-1] = rand.Text() // another process of the node counts from 0, in another entry
-	}
 	_, err := g.all[node-1].Submit(g.ctx, command(g.entry[node-1], g.added[node-1]))
 	return err
 }
