@@ -270,6 +270,9 @@ func TestTextsOfAnswers(t *testing.T) {
 // that says how the file is written: with -update-texts, which writes it before.
 func requireTexts(t *testing.T, name, about, texts string) {
 	t.Helper()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	texts = strings.ReplaceAll(texts, here+"/", "") // absolute paths are those of this machine
 	got := fmt.Sprintf("%s\ngo test ./cmd/failaware -run %s -update-texts writes this file.\n%s", about, t.Name(), texts)
 	file := filepath.Join("testdata", name)
 	if *updateTexts {
