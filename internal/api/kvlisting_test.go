@@ -96,6 +96,35 @@ func listingIsOfOneLine(t testing.TB) {
 	require.Equal(t, strings.Fields("reset item item complete reset item item item complete fresh"), kinds)
 }
 
+// A client that is cut off before it has the changes of the time of a listing begins again: the
+// node at which it resumes need not have what a later page has.
+func resumesWhole(t testing.TB) {
+	s := newLoneStore()
+	put := func(key string) {
+		s.n++
+		s.state.Apply((&kv.Command{Op: kv.Put, Dot: kv.Dot{Writer: 1, Number: s.n}, Key: key}).Encode())
+	}
+	put("a")
+	put("b")
+	f, _, err := newWatch(t.Context(), s, "", "", true)
+	require.NoError(t, err)
+	f.piece = 1
+	var ids []string
+	f.yield = func(b []byte) bool {
+		id, _, _ := strings.Cut(strings.TrimPrefix(string(b), "id: "), "\n")
+		if ids = append(ids, id); len(ids) == 2 { // the first page is there
+			put("b")
+			put("a")
+		}
+		return true
+	}
+	require.True(t, f.update(t.Context()))
+	at := s.state.Place().String()
+	require.Equal(t, []string{fromReset, fromReset, fromReset, fromReset, at, at}, ids, "reset, two items, complete, a, fresh")
+}
+
+func TestACutOffListingBeginsAgain(t *testing.T) { resumesWhole(t) }
+
 // largeStore is a store with values that a watch cannot take at once.
 func largeStore(t *testing.T) (s *loneStore, write func(value string)) {
 	s = newLoneStore()

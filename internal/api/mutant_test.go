@@ -33,7 +33,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StreamIsRegular":     outcomesSayAll,
 		"KvListingPlace":      slow,
 		"KvListingOfTwo":      listingIsOfOneLine,
-		"KvListingResumed":    slow,
+		"KvListingResumed":    resumesWhole,
 		"KvListingRepeats":    slow,
 		"KvAheadIsGone":       watch,
 		"KvAheadForEver":      watch,
