@@ -83,8 +83,9 @@ func (r *release) image(t target) (v1.Image, error) {
 	file = file.DeepCopy()
 	file.OS, file.Architecture, file.Created = t.os, t.arch, v1.Time{Time: r.time}
 	file.Config = v1.Config{Entrypoint: []string{"/failaware"}, Cmd: []string{"node"}, User: nobody, WorkingDir: "/", StopSignal: "SIGTERM",
-		// Defaults, as in the unit of systemd: a mounted file of settings takes precedence.
-		Env: []string{"XDG_RUNTIME_DIR=/run/failaware", "STATE_DIRECTORY=/var/lib/failaware"},
+		// STATE_DIRECTORY is a default: a mounted file of settings takes precedence. That of the
+		// socket would not do, as Kubernetes mounts volumes there that all may write to.
+		Env: []string{"FAILAWARE_ADDR=/run/failaware/failaware.sock", "FAILAWARE_API=/run/failaware/failaware.sock", "STATE_DIRECTORY=/var/lib/failaware"},
 		Labels: map[string]string{"org.opencontainers.image.title": "failaware", "org.opencontainers.image.version": r.version,
 			"org.opencontainers.image.revision": r.commit, "org.opencontainers.image.licenses": "Apache-2.0"}}
 	return mutate.ConfigFile(image, file)
