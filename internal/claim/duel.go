@@ -1,8 +1,6 @@
 package claim
 
 import (
-	"time"
-
 	"github.com/failaware/failaware/timed"
 )
 
@@ -10,11 +8,11 @@ import (
 // both decides by itself (package datagram), so a process in company stays. One that hears
 // nobody but its rival gives way: it may have got the other's id by mistake, and then
 // nobody else would tell. A newcomer gives way before a process that had company once or has
-// run for long, and of two alike the one with the larger boot id. The zero value is that of a process
-// without a rival. It is for one goroutine.
+// run for long, and of two alike the one with the larger boot id. It is for one goroutine.
 type Duel struct {
+	began         timed.Instant // when the process did, or its clock was last distrusted
 	since, latest timed.Instant // of the packets of living rivals; since is 0 without any
-	settled       bool          // the process has had company, or has run for long
+	settled       bool          // the process has had company, or had run for long by then
 }
 
 // Limits of a duel, in units of Timing.Expires.
@@ -26,10 +24,8 @@ const (
 	gap     = 3   // after so long without a packet the duel is over
 )
 
-// NoteAge notes how long the process has run without a break of its clock.
-func (d *Duel) NoteAge(t *timed.Timing, age time.Duration) {
-	d.settled = d.settled || age >= novice*t.Expires
-}
+// NewDuel returns the duel of a process that begins at now, and has no rival.
+func NewDuel(now timed.Instant) Duel { return Duel{began: now} }
 
 // NoteCompany notes that a peer is alive.
 func (d *Duel) NoteCompany() { d.settled, d.since = true, 0 }
@@ -45,6 +41,7 @@ func (d *Duel) NoteRival(t *timed.Timing, now timed.Instant, self, rival timed.B
 		d.since = now
 	}
 	d.latest = now
+	d.noteAge(t, now)
 	patience := yield * t.Expires
 	if self < rival {
 		patience = outlast * t.Expires
@@ -55,8 +52,16 @@ func (d *Duel) NoteRival(t *timed.Timing, now timed.Instant, self, rival timed.B
 	return now.Sub(d.since) >= patience
 }
 
-// Restart forgets all instants, of a clock that is not trusted any more.
-func (d *Duel) Restart() { d.since, d.latest = 0, 0 }
+func (d *Duel) noteAge(t *timed.Timing, now timed.Instant) {
+	d.settled = d.settled || now.Sub(d.began) >= novice*t.Expires
+}
+
+// Restart continues at now with a clock whose readings until last do not compare with those
+// to come.
+func (d *Duel) Restart(t *timed.Timing, last, now timed.Instant) {
+	d.noteAge(t, last)
+	*d = Duel{began: now, settled: d.settled}
+}
 
 // Open reports whether the duel goes on: this process must ask whether the rival lives.
 func (d *Duel) Open(t *timed.Timing, now timed.Instant) bool {

@@ -13,7 +13,7 @@ import (
 // each did. company says which of them hears others too, and pause how often packets come.
 func rivals(company [2]bool, pause time.Duration) (gaveWay [2]time.Duration) {
 	t := timed.LAN()
-	var duels [2]Duel
+	duels := [2]Duel{NewDuel(start), NewDuel(start)}
 	for d := time.Duration(0); d <= 20*t.Expires && gaveWay == [2]time.Duration{}; d += pause {
 		for i := range duels {
 			self, rival := timed.BootID(i+1), timed.BootID(2-i)
@@ -35,7 +35,7 @@ func oneGivesWay(t testing.TB) {
 	require.Equal(t, [2]time.Duration{}, rivals([2]bool{true, true}, e/4), "their peers decide")
 	require.Equal(t, [2]time.Duration{}, rivals([2]bool{}, 4*e), "one that is heard now and then may be a late packet each time")
 	lan := timed.LAN()
-	d := Duel{}
+	d := NewDuel(start)
 	require.False(t, d.Open(&lan, after(0)))
 	d.NoteRival(&lan, after(0), 2, 1, true)
 	require.True(t, d.Open(&lan, after(3*e)))
@@ -50,14 +50,13 @@ func newcomersGiveWay(t testing.TB) {
 	lan := timed.LAN()
 	e := lan.Expires
 	for self, rival := range map[timed.BootID]timed.BootID{1: 2, 2: 1} {
-		var old, young Duel
+		old, young := NewDuel(start.Add(-300*e)), NewDuel(start.Add(-293*e))
 		if self == 1 {
-			old.NoteAge(&lan, 300*e)
-			old.NoteAge(&lan, 0) // it has slept
+			old.Restart(&lan, start, start) // it has slept
 		} else {
+			old = NewDuel(start)
 			old.NoteCompany()
 		}
-		young.NoteAge(&lan, 300*e-1)
 		k := time.Duration(0)
 		for ; !young.NoteRival(&lan, after(k*e/2), self, rival, true); k++ {
 			require.False(t, old.NoteRival(&lan, after(k*e/2), rival, self, true))

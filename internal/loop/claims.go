@@ -5,7 +5,6 @@ import (
 
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/claim"
-	"github.com/failaware/failaware/internal/stack"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
@@ -32,14 +31,6 @@ func (e *RefusedError) Error() string { return "loop: the id is in use" }
 type claiming struct {
 	machine *claim.Machine // nil once the id is kept, and between two incarnations
 	kept    bool
-
-	rival    datagram.Header // of the last packet of another process with this id
-	from     netip.AddrPort  // from where it came
-	at       timed.Instant   // when
-	answered timed.Instant   // when it was last answered
-	told     timed.BootID    // the last one that an event has told of
-	duel     claim.Duel
-	began    timed.Instant // when the process did, or its clock was last distrusted
 }
 
 // claim begins to claim the id with a new incarnation, if it is not kept yet.
@@ -84,62 +75,6 @@ func (d *driver) judgeClaim(kind datagram.Kind) {
 	case d.clock.now.Sub(p.Header.Echo.Latest) <= d.cfg.Timing.Expires/2: // it is not a late packet
 		m.NoteRefusal(p.Used)
 	}
-}
-
-// handleRival takes an authentic packet of another process with this node's id. A node that
-// claims the id gives it up. Another one answers, so that the sender learns of it.
-func (d *driver) handleRival(h *datagram.Header, from netip.AddrPort) {
-	c, now, t := &d.claims, d.clock.now, &d.cfg.Timing
-	c.rival, c.from, c.at = *h, from, now
-	if c.machine != nil {
-		c.machine.NoteRival()
-		return
-	}
-	if h.Echo.Boot == d.cfg.Self.Boot && h.Echo.Latest <= now && now.Sub(h.Echo.Latest) <= t.Expires { // it is no late packet
-		if c.duel.NoteRival(t, now, d.cfg.Self.Boot, h.Boot, d.pub.current.Alive.Empty()) {
-			d.giveWay(h.Boot)
-			return
-		}
-		if c.told != h.Boot {
-			c.told, d.out.origin = h.Boot, from
-			d.note(&stack.Event{Kind: stack.EventRival, Peer: d.cfg.Self.Node, Boot: h.Boot})
-		}
-		if c.duel.Open(t, now) {
-			// maintainRoutes asks in a period: a rival that has just sent something would not
-			// answer now, and the packet would have used up what may be sent there.
-			c.answered = now
-			return
-		}
-	}
-	d.answerRival()
-}
-
-// answerRival sends a packet to the other process with this node's id, unless one was just
-// sent. It repeats the stamp of the last packet from there, and so shows that it is not a
-// late packet.
-func (d *driver) answerRival() {
-	c, now := &d.claims, d.clock.now
-	if now.Sub(c.answered) < d.cfg.Timing.KeepalivePeriod {
-		return
-	}
-	c.answered = now
-	h := &c.rival
-	p := hello(&d.cfg, h.Version, d.routes.unused(), now)
-	p.Header.Echo = datagram.Echo{Boot: h.Boot, Sent: h.Stamp, Received: c.at, Latest: h.Stamp, Heard: datagram.NotHeard}
-	if d.routes.unclaimed(c.from) { // it is listed, and so not in the book
-		d.send(&p, c.from)
-		return
-	}
-	d.challenge(&p, c.from, d.cfg.Self.Node)
-}
-
-// giveWay ends the node: the id is another process's.
-func (d *driver) giveWay(rival timed.BootID) {
-	e := &DuplicateIDError{Boot: d.cfg.Self.Boot, Rival: rival}
-	if rival == d.claims.rival.Boot {
-		e.Addr = d.claims.from
-	}
-	d.fail(e, false)
 }
 
 // answerGreeting answers a greeting for an unknown node whose sender has an id that this

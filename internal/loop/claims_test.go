@@ -83,7 +83,7 @@ func rivals(t testing.TB) {
 	l, o := newClaiming(&Claim{Keep: func() error { return nil }, Kept: func() {}})
 	o.rival(t, l, 99, 1, nothing)
 	require.ErrorAs(t, l.driver.failure, new(*RefusedError))
-	require.Zero(t, l.driver.claims.answered, "it has no answer: the id is the other's")
+	require.Zero(t, l.driver.rivalry.answered, "it has no answer: the id is the other's")
 
 	for _, smaller := range []bool{true, false} {
 		l, o = newClaiming(&Claim{Held: true})

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/failaware/failaware/internal/claim"
 	"github.com/failaware/failaware/internal/histogram"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/introduce"
@@ -47,6 +48,7 @@ type driver struct {
 	introduced    []introduce.Effect // of the handler called last
 	candidates    *join.Found        // that the introductions know
 	claims        claiming
+	rivalry       rivalry
 
 	alarmed timed.Instant  // when the last event said that a packet cannot be encoded
 	effects []stack.Effect // of the handler called last
@@ -70,7 +72,7 @@ func newDriver(l *Loop) *driver {
 		d.msgs.wait, _ = c.Conn.(shortWait)
 		d.msgs.sends.Restart(d.cfg.Self.Boot)
 	}
-	d.claims.kept, d.claims.began = c.Claim != nil && c.Claim.Held, r.Now
+	d.claims.kept, d.rivalry.duel = c.Claim != nil && c.Claim.Held, claim.NewDuel(r.Now)
 	d.publish()
 	d.takePeers()
 	return d

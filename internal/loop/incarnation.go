@@ -29,6 +29,7 @@ func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	if why.Discredits() {
 		d.trust.Lose() // before anybody can hear of the end
 	}
+	d.rivalry.duel.Restart(&d.cfg.Timing, d.clock.now, now)
 	if d.stack != nil {
 		d.distrust(now)
 	}
@@ -36,8 +37,7 @@ func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	d.life.Restart(now, why)
 	d.routes.restart(now)
 	d.mismatches, d.quorums, d.awaits, d.alarmed = nil, nil, 0, 0 // their instants are of the earlier clock
-	d.claims = claiming{kept: d.claims.kept, machine: d.claims.machine, duel: d.claims.duel, began: now}
-	d.claims.duel.Restart()
+	d.rivalry = rivalry{duel: d.rivalry.duel}
 	d.asked.restart(now)
 	previous := d.cfg.Self.Boot
 	d.cfg.Self.Boot = newBoot(d.l.cfg.Random)

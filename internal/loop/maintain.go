@@ -33,13 +33,13 @@ func (d *driver) takePeers() {
 	}
 }
 
-// maintainRoutes says hello to strangers, and forgets learnt peers that are silent,
-// when either is due.
+// maintainRoutes says hello to strangers, asks a rival whether it lives, and forgets learnt
+// peers that are silent, when either is due.
 func (d *driver) maintainRoutes() {
 	r, now := &d.routes, d.clock.now
 	if r.alive != d.pub.current.Alive {
 		if r.alive = d.pub.current.Alive; !r.alive.Empty() {
-			d.claims.duel.NoteCompany()
+			d.rivalry.duel.NoteCompany()
 		}
 		d.forgetGone()
 	}
@@ -47,7 +47,7 @@ func (d *driver) maintainRoutes() {
 		r.hello = now.Add(4 * d.cfg.Timing.KeepalivePeriod)
 		d.greetStrangers()
 	}
-	if d.claims.duel.NoteAge(&d.cfg.Timing, now.Sub(d.claims.began)); d.stack != nil && d.claims.duel.Open(&d.cfg.Timing, now) {
+	if d.stack != nil && d.rivalry.duel.Open(&d.cfg.Timing, now) {
 		d.answerRival()
 	}
 	if now >= r.cleanup {
