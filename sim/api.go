@@ -34,9 +34,9 @@ func (w *World) Run(d time.Duration) error {
 }
 
 // RunUntil lets time pass until cond returns true, but at most d. It calls cond at the
-// beginning and after the events of each instant. The error is the [*Violation] that ended the run, or
-// says that cond did not become true in time. Handlers, timers and invariants must not
-// call it.
+// beginning and after the events of each instant. The error is the [*Violation] that ended
+// the run, or says that cond did not become true in time. Handlers, timers and invariants
+// must not call it.
 func (w *World) RunUntil(d time.Duration, cond func() bool) error {
 	w.checkOutside("RunUntil")
 	for end := w.now + int64(clampDuration(d)); w.failed == nil && !cond(); {

@@ -15,7 +15,8 @@ import (
 	"github.com/failaware/failaware/internal/cli"
 )
 
-// reload reads the keys, the token and certificates again, and then the settings, and adopts the list of peers.
+// reload reads the keys, the token and certificates again, and then the settings, and adopts
+// the list of peers.
 func (r *nodeRun) reload() {
 	notifySystemd(reloadingState())
 	defer notifySystemd("READY=1")

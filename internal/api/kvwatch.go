@@ -178,9 +178,8 @@ func (f *watch) read(ctx context.Context, latest bool) (n watchUpdate, err error
 	defer cancel()
 	why := f.list
 	n.fresh, err = f.store.Read(ctx, latest, func(st *kv.State) {
-		var gone error
-		n.list, n.place, why = nil, st.Place(), f.list
-		n.changes, n.more, gone = st.Since(f.at, f.piece)
+		n, why = watchUpdate{place: st.Place()}, f.list
+		gone := st.Reached(f.at)
 		if f.catchesUp() {
 			gone = f.listing.follows(st, gone)
 		}
@@ -198,6 +197,8 @@ func (f *watch) read(ctx context.Context, latest bool) (n watchUpdate, err error
 			n.list, n.more = st.List(f.prefix, "", kv.MaxList, f.piece)
 		case f.listing.underWay:
 			n.list, n.more = st.List(f.prefix, f.listing.through(), kv.MaxList, f.piece)
+		case gone == nil:
+			n.changes, n.more, _ = st.Since(f.at, f.piece) // which is reached
 		}
 	})
 	if err == nil {

@@ -98,25 +98,25 @@ func (f *Finder) look(ctx context.Context, s *search) {
 		problem = err.Error()
 	}
 	// No log is written under the lock, as it may block.
-	if before := f.take(s, list, problem, err != nil); problem != "" && problem != before {
+	if f.take(s, list, problem, err != nil) && problem != "" {
 		f.opt.Log.Warn("cannot find nodes to join", "join", s.Text, "error", problem)
 	}
 }
 
-// take takes the outcome of a lookup, and returns the problem of the one before.
-func (f *Finder) take(s *search, list []netip.AddrPort, problem string, failed bool) (before string) {
+// take takes the outcome of a lookup. It reports whether the problem is another one.
+func (f *Finder) take(s *search, list []netip.AddrPort, problem string, failed bool) (another bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if before = s.problem; failed && len(list) == 0 {
+	if failed && len(list) == 0 {
 		list = s.addrs // the previous ones may still be right
 	}
-	if slices.Equal(list, s.addrs) && problem == before {
-		return before
+	if another = problem != s.problem; !another && slices.Equal(list, s.addrs) {
+		return false
 	}
 	s.addrs, s.problem = list, problem
 	f.publish()
 	f.opt.Changed()
-	return before
+	return another
 }
 
 // addresses returns all addresses of a source. With an error, those that it has are

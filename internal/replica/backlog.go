@@ -200,6 +200,13 @@ func (m *Replica) skipQueue() {
 	m.dropQueue()
 }
 
+// keepNothing drops the queue. Nothing waits for the state of the view any more, until a later
+// one is asked for.
+func (m *Replica) keepNothing() {
+	m.skipQueue()
+	m.base, m.overflowed = Name{}, true
+}
+
 // skipAll reports this node's own among operations that it will not apply.
 func (m *Replica) skipAll(of []*backlog) {
 	for _, b := range of {

@@ -48,12 +48,6 @@ func (m *Replica) withdraw(p *incoming) {
 	m.emit(Effect{Kind: Withdraw, Event: &e})
 }
 
-// keepNothing lets nothing wait for the state of the view.
-func (m *Replica) keepNothing() {
-	m.skipQueue()
-	m.base, m.overflowed = Name{}, true
-}
-
 // declined returns an input of the merge that this node declines, or nil.
 func (m *Replica) declined() *incoming {
 	i := slices.IndexFunc(m.incoming, func(p *incoming) bool { return p.seen && m.exceeds(p) && m.wants(p.name) })
@@ -70,17 +64,17 @@ func (m *Replica) missMerger(p *incoming) {
 		m.old = Earlier{Lineage: m.lineage}
 	}
 	m.standing, m.phase, m.lineage = Pending, settled, m.lineage.unnamed()
-	m.branches, m.services, m.stuck, m.streams, m.held, m.incoming, m.spare = nil, nil, nil, nil, nil, nil, nil
+	m.endMerge()
 	m.keepNothing()
 	m.missed = p
-	m.emit(Effect{Kind: Broadcast, Options: broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}, Payload: AppendBarrier(nil)})
+	m.emit(Effect{Kind: Broadcast, Options: strict, Payload: AppendBarrier(nil)})
 }
 
 // othersMerge handles an own message behind a merger that this node misses. If it is known that
 // all members have it, this node is not needed any more.
 func (m *Replica) othersMerge(d *broadcast.Delivery) {
 	m.skip(*d)
-	if d.Atomicity == broadcast.StrictAtomicity && !d.Transitional {
+	if isStrict(d) {
 		m.withdraw(m.missed)
 		m.missed = nil
 	}

@@ -36,9 +36,9 @@ const (
 	// Notify: Event happened.
 	Notify
 	// Skip: the application does not get Delivery, which is this node's own
-	// operation or barrier, and may lack its payload. The operation is part of a state that this node gets
-	// from others or that it has lost. The barrier came while this node did not
-	// have the state.
+	// operation or barrier, and may lack its payload. The operation is part of a state that
+	// this node gets from others or that it has lost. The barrier came while this node did
+	// not have the state.
 	Skip
 	// Barrier: this node's barrier Delivery stands between the calls before and
 	// after this one.

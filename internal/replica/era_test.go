@@ -8,13 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
-
-var strict = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
 
 // enter has nodes enter an epoch: each begins another incarnation.
 func (w *world) enter(epoch uint64, q quorum.System, is ...int) {

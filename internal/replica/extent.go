@@ -39,7 +39,7 @@ func (m *Replica) noteSeen(d *broadcast.Delivery) {
 		return
 	}
 	m.seen = d.Position
-	regular := !d.Transitional && d.Atomicity == broadcast.StrictAtomicity
+	regular := isStrict(d)
 	if q := m.cfg.Quorum; regular && (q == nil || m.cfg.Stored || q.IsQuorum(m.holders)) {
 		m.whole = d.Position + 1
 	}

@@ -61,11 +61,16 @@ func (m *Replica) broadcastHolds() {
 // operation, which is possible for a barrier; for an operation, it says so later.
 func (m *Replica) lasts(d *broadcast.Delivery) bool {
 	q := m.cfg.Quorum
-	regular := !d.Transitional && d.Atomicity == broadcast.StrictAtomicity
+	regular := isStrict(d)
 	if m.cfg.Stored {
 		return regular && m.lastsTo > m.last
 	}
 	return regular && q != nil && q.IsQuorum(m.holders)
+}
+
+// isStrict reports whether all members deliver a message before they leave the view.
+func isStrict(d *broadcast.Delivery) bool {
+	return !d.Transitional && d.Atomicity == broadcast.StrictAtomicity
 }
 
 // takeHolds records that a member has the state of the view from this position on.

@@ -87,8 +87,13 @@ func (m *Replica) merge() {
 	}
 	m.lineage.Label, m.lineage.End, m.lineage.Line = mergedLabel(m.view.ID, m.branches), Name{}, line
 	m.standing, m.phase, m.base, m.old = Holder, settled, Name{}, Earlier{}
-	m.branches, m.services, m.stuck, m.streams, m.held, m.incoming, m.spare = nil, nil, nil, nil, nil, nil, nil
+	m.endMerge()
 	m.locate(0)
 	m.drain()
 	m.checkStored()
+}
+
+// endMerge lets go of all that a merge needs.
+func (m *Replica) endMerge() {
+	m.branches, m.services, m.stuck, m.streams, m.held, m.incoming, m.spare = nil, nil, nil, nil, nil, nil, nil
 }

@@ -33,9 +33,11 @@ const (
 
 // A marker takes effect at its position in the order, at all members that deliver it.
 // Markers may be Weak: members that move together have delivered the same markers, and
-// members that do not move together have different states anyway.
+// members that do not move together have different states anyway. A strict one is
+// delivered by all members, with everything before it, before they leave the view.
 var (
 	marker    = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity}
+	strict    = broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
 	unordered = broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}
 )
 

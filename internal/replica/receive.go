@@ -206,9 +206,8 @@ func (m *Replica) restore(p *incoming) {
 // position of this message.
 func (m *Replica) startOver() {
 	m.notify(Event{Kind: EventStartedOver, Name: m.base, Bytes: uint64(m.queued)})
-	m.skipQueue()
+	m.keepNothing()
 	m.dropIncoming(func(*incoming) bool { return true })
-	m.base, m.overflowed = Name{}, true
 	m.broadcast(marker, message{kind: kindAsk, view: m.view.ID})
 	m.announce()
 }
