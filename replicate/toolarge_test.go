@@ -14,24 +14,32 @@ import (
 	"github.com/failaware/failaware/sim/memory"
 )
 
+// large are the nodes of a group with a large state, and apart is one beside it.
+var large, apart = []failaware.NodeID{1, 2}, []failaware.NodeID{3}
+
+// besideLarge starts a group with a large state, and beside it a node that does not take it.
+func besideLarge(t testing.TB, seed uint64) (net *memory.Network, all []*holder, third *holder) {
+	net = memory.New(memory.Options{Seed: seed})
+	cfg := failaware.Config{Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}}
+	for _, app := range applications(2, 10_000) {
+		cfg.ID++
+		all = append(all, start(t, cfg, replicate.Config{}, app))
+	}
+	b := all[0].Node().Bounds()
+	time.Sleep(b.Ready + b.View)
+	submit(t, all[0], "large")
+	net.Partition(large, apart)
+	cfg.ID = 3
+	return net, all, start(t, cfg, replicate.Config{MaxSnapshot: 5000}, &words{})
+}
+
 // A node whose MaxSnapshot is below the size of the state of others says so, and ends. The others
 // go on: without it if it joins, and with what it had if states are merged.
 func TestANodeEndsThatDoesNotTakeTheState(t *testing.T) {
 	for _, joins := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			net := memory.New(memory.Options{Seed: 17})
-			cfg := failaware.Config{Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}}
-			var all []*holder
-			for _, app := range applications(2, 10_000) {
-				cfg.ID++
-				all = append(all, start(t, cfg, replicate.Config{}, app))
-			}
-			b := all[0].Node().Bounds()
-			time.Sleep(b.Ready + b.View)
-			submit(t, all[0], "large")
-			net.Partition([]failaware.NodeID{1, 2}, []failaware.NodeID{3})
-			cfg.ID = 3
-			third := start(t, cfg, replicate.Config{MaxSnapshot: 5000}, &words{})
+			net, all, third := besideLarge(t, 17)
+			b := third.Node().Bounds()
 			want := []string{"large"}
 			if !joins {
 				time.Sleep(b.Ready + b.View)
@@ -60,20 +68,8 @@ func declinedAndCutOff(t *testing.T) (lost []time.Duration) {
 	for k := range 60 {
 		delay := time.Duration(100+5*k) * time.Microsecond
 		synctest.Test(t, func(t *testing.T) {
-			net := memory.New(memory.Options{Seed: uint64(20 + k)})
-			cfg := failaware.Config{Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}}
-			var all []*holder
-			for _, app := range applications(2, 10_000) {
-				cfg.ID++
-				all = append(all, start(t, cfg, replicate.Config{}, app))
-			}
-			b := all[0].Node().Bounds()
-			time.Sleep(b.Ready + b.View)
-			submit(t, all[0], "large")
-			together, apart := []failaware.NodeID{1, 2}, []failaware.NodeID{3}
-			net.Partition(together, apart)
-			cfg.ID = 3
-			third := start(t, cfg, replicate.Config{MaxSnapshot: 5000}, &words{})
+			net, all, third := besideLarge(t, uint64(20+k))
+			b := third.Node().Bounds()
 			time.Sleep(b.Ready + b.View)
 			submit(t, third, "apart")
 			net.Heal()
@@ -81,7 +77,7 @@ func declinedAndCutOff(t *testing.T) (lost []time.Duration) {
 				time.Sleep(20 * time.Microsecond)
 			}
 			time.Sleep(delay)
-			net.Partition(together, apart)
+			net.Partition(large, apart)
 			time.Sleep(b.Notice + b.Depose + b.View)
 			if errors.Is(third.Err(), replicate.ErrSnapshotTooLarge) && !slices.Contains(all[0].latest(t), "apart") {
 				lost = append(lost, delay)

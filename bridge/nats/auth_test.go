@@ -4,7 +4,6 @@ import (
 	"net"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -30,7 +29,10 @@ func TestABridgeOutlivesRefusedCredentials(t *testing.T) {
 	s.Shutdown()
 	s.WaitForShutdown()
 	s = start(port, "another")
-	time.Sleep(6 * retryAfter)
+	require.Eventually(t, func() bool { // refused twice, a connection is given up by default
+		v, err := s.Varz(nil)
+		return err == nil && v.TotalConnections > 2
+	}, longEnough, retryAfter/10, "the connection is %v", conn.Status())
 	s.Shutdown()
 	s.WaitForShutdown()
 	start(port, "right")
