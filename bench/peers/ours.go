@@ -24,8 +24,8 @@ type ours struct {
 func startOurs(c *child) (member, error) {
 	j := &c.job
 	var all failaware.Set
-	cfg := failaware.Config{ID: failaware.NodeID(j.ID), Group: "peers", Timing: failaware.LAN(), Insecure: true, RaiseProcs: true,
-		MaxPacket: 1200}
+	cfg := failaware.Config{ID: failaware.NodeID(j.ID), Group: "peers", Timing: failaware.LAN(), Insecure: true,
+		RaiseProcs: j.Use == forLeading, MaxPacket: 1200}
 	if j.Tight {
 		cfg.Timing = timed.Local()
 	}
@@ -39,10 +39,12 @@ func startOurs(c *child) (member, error) {
 	if cfg.Quorum, err = quorum.Majority(all); err != nil {
 		return nil, err
 	}
+	if j.Use != forLeading {
+		runtime.GOMAXPROCS(1) // docs/how-to/latency.md
+	}
 	switch j.Use {
 	case forMessages:
-		cfg.MaxPacket, cfg.Broadcast, cfg.RaiseProcs = 60_000, &failaware.BroadcastConfig{}, false
-		runtime.GOMAXPROCS(1) // docs/how-to/latency.md
+		cfg.MaxPacket, cfg.Broadcast = 60_000, &failaware.BroadcastConfig{}
 	case forStoring:
 		cfg.MaxPacket, cfg.Broadcast = 60_000, &failaware.BroadcastConfig{RequireQuorum: true}
 		cfg.StateDir = filepath.Join(j.Dir, "node")

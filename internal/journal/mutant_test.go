@@ -74,3 +74,11 @@ func TestCallersNoticeWriterKeepsCallers(t *testing.T) {
 	defer mutant.Set(mutant.None)
 	require.Positive(t, waitForEver(t))
 }
+
+func TestIdleMarksNoticeTheirBugs(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	for _, name := range []string{"WriterMarksBetween", "WriterUnmarked"} {
+		mutant.Set(name)
+		require.NotEqual(t, [2]int{3, 5}, idleMarks(t), name)
+	}
+}

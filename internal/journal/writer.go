@@ -13,6 +13,10 @@ const (
 	DefaultRetry   = time.Second
 )
 
+// IdleMark is how long a writer has nothing to write before it marks its journal. To do so
+// between two batches would delay whoever waits for the first one.
+const IdleMark = 50 * time.Millisecond
+
 // WriterOptions are options of a writer. Zero values stand for the defaults.
 type WriterOptions struct {
 	// Pending is how many bytes of records may wait for the disk before Append waits.
@@ -116,6 +120,8 @@ func (w *Writer) Close() error {
 // run writes batches until the writer is closed.
 func (w *Writer) run() {
 	defer close(w.done)
+	idle := time.NewTimer(IdleMark)
+	defer idle.Stop()
 	for {
 		some, more := w.next()
 		switch {
@@ -129,9 +135,19 @@ func (w *Writer) run() {
 		case !more:
 			return
 		default:
-			w.journal.Mark()
-			<-w.wake
+			idle.Reset(IdleMark)
+			w.await(idle)
 		}
+	}
+}
+
+// await waits for more to write, and marks the journal when idle fires first.
+func (w *Writer) await(idle *time.Timer) {
+	select {
+	case <-w.wake:
+	case <-idle.C:
+		w.journal.Mark()
+		<-w.wake
 	}
 }
 

@@ -228,6 +228,39 @@ func marksOnce(t testing.TB) {
 
 func TestAnIdleJournalIsMarkedOnce(t *testing.T) { marksOnce(t) }
 
+// lonely has a writer write one record after another, with a pause in between, and returns how
+// often it wrote to its file.
+func lonely(t *testing.T, pauses ...time.Duration) int {
+	d := disktest.New()
+	j := openOn(t, d)
+	before := d.Writes()
+	w := journal.NewWriter(j, journal.WriterOptions{})
+	for _, pause := range pauses {
+		_, err := w.Append(t.Context(), []byte("record"))
+		require.NoError(t, err)
+		time.Sleep(pause)
+		synctest.Wait()
+	}
+	writes := d.Writes() - before
+	require.NoError(t, w.Close())
+	return writes
+}
+
+// A writer marks its journal once it is idle, and not between batches: callers would wait for
+// that.
+func TestAWriterMarksWhenItIsIdle(t *testing.T) {
+	require.Equal(t, [2]int{3, 5}, idleMarks(t), "each record, and each long pause")
+}
+
+// idleMarks returns how often a writer writes without a long pause, and with two.
+func idleMarks(t *testing.T) (writes [2]int) {
+	const short, long = journal.IdleMark - 1, 10 * journal.IdleMark
+	synctest.Test(t, func(t *testing.T) {
+		writes = [2]int{lonely(t, short, short, short), lonely(t, long, short, long)}
+	})
+	return writes
+}
+
 // After a failed flush or write nobody knows what is on the disk: a journal accepts
 // nothing more, even if the disk works again. A full disk is no such end.
 func TestAFailedJournalStaysFailed(t *testing.T) { staysFailed(t) }

@@ -33,6 +33,7 @@ type Disk struct {
 	fail    error
 	before  func()
 	syncs   int
+	writes  int
 }
 
 // change is a change of names: a file gets a name, and loses another.
@@ -71,6 +72,12 @@ func (d *Disk) BeforeSync(f func()) { d.set(func() { d.before = f }) }
 // Syncs returns how often files were flushed.
 func (d *Disk) Syncs() (n int) {
 	d.set(func() { n = d.syncs })
+	return n
+}
+
+// Writes returns how often files were written to.
+func (d *Disk) Writes() (n int) {
+	d.set(func() { n = d.writes })
 	return n
 }
 
@@ -247,6 +254,7 @@ func (f *inode) ReadAt(b []byte, at int64) (int, error) {
 func (f *inode) WriteAt(b []byte, at int64) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
+	f.disk.writes++
 	before, err := f.disk.calls, f.disk.call()
 	if err != nil {
 		return 0, err
