@@ -139,7 +139,8 @@ func (l *Loop) Deliveries() *deliveryqueue.Queue { return l.deliveries }
 // Reach returns how far the broadcast is: at least as far as this node has told others.
 // ok is false if that is just changing.
 func (l *Loop) Reach() (r broadcast.Reach, ok bool) {
-	n, ok := l.reach.Load()
+	var n [seqlock.Size]uint64
+	ok = l.reach.Load(&n)
 	id := membership.ViewID{Sequence: n[0], Leader: timed.NodeID(n[1]), Boot: timed.BootID(n[2])}
 	return broadcast.Reach{View: id, Have: n[3], Delivered: n[4], Position: n[5]}, ok
 }

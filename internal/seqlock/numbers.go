@@ -26,17 +26,17 @@ func (n *Numbers) Store(v *[Size]uint64) {
 // is stopped meanwhile.
 const tries = 64
 
-// Load returns the numbers of one call of Store, or zeros before the first. ok is false if
-// all attempts met a call of Store.
-func (n *Numbers) Load() (v [Size]uint64, ok bool) {
+// Load fills in the numbers of one call of Store, or zeros before the first. ok is false,
+// and v has no meaning, if all attempts met a call of Store.
+func (n *Numbers) Load(v *[Size]uint64) (ok bool) {
 	for range tries {
 		turn := n.turn.Load()
 		for i := range v {
 			v[i] = n.values[i].Load()
 		}
 		if turn%2 == 0 && n.turn.Load() == turn {
-			return v, true
+			return true
 		}
 	}
-	return [Size]uint64{}, false
+	return false
 }

@@ -10,15 +10,15 @@ import (
 // Readers never see numbers of two calls of Store.
 func TestNumbersChangeTogether(t *testing.T) {
 	var n Numbers
-	v, ok := n.Load()
-	require.True(t, ok)
+	var v [Size]uint64
+	require.True(t, n.Load(&v))
 	require.Equal(t, [Size]uint64{}, v)
 	var readers sync.WaitGroup
 	for range 2 {
 		readers.Go(func() {
 			for last := uint64(0); last < 10_000; {
-				v, ok := n.Load()
-				if !ok {
+				var v [Size]uint64
+				if !n.Load(&v) {
 					continue
 				}
 				for i := range v {

@@ -36,7 +36,8 @@ func (x *extent) publish(e replica.Extent, calls int) {
 // load returns the extent in a view, and the calls that lead to it. ok is false if there
 // is none, or it is just changing.
 func (x *extent) load(view membership.ViewID) (e replica.Extent, calls uint64, ok bool) {
-	n, ok := x.numbers.Load()
+	var n [seqlock.Size]uint64
+	ok = x.numbers.Load(&n)
 	e = replica.Extent{View: membership.ViewID{Sequence: n[0], Leader: timed.NodeID(n[1]), Boot: timed.BootID(n[2])},
 		Seen: n[3], Last: n[4], Sure: n[5], Whole: n[6]}
 	return e, n[7], ok && e.View == view && !view.None()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/internal/replica"
 	"github.com/failaware/failaware/membership"
 )
 
@@ -45,13 +46,23 @@ type reading struct {
 func (e *Engine) ReadDelivered(ctx context.Context, reach func() (broadcast.Reach, bool), f func()) (view membership.ViewID, ok bool) {
 	x, ok := reach()
 	r := reading{Engine: e, reach: reach, view: x.View, have: x.Have}
+	r.place(x, ok)
 	if !ok || !r.await(ctx, r.isApplied) {
 		return r.view, false
 	}
 	e.Read(f)
 	now, _, ok := e.extent.load(r.view)
 	r.last = now.Last
-	return r.view, ok && r.await(ctx, r.isSure)
+	if yes, over := r.allSure(now, ok); yes || over {
+		return r.view, yes
+	}
+	return r.view, r.await(ctx, r.isSure)
+}
+
+// place notes the position of the last delivery that the read waits for, if this node has
+// delivered what the read began with.
+func (r *reading) place(x broadcast.Reach, ok bool) {
+	r.placed, r.position = ok && x.View == r.view && x.Delivered >= r.have, x.Position
 }
 
 // isApplied reports whether the state contains what it must, or that the view is over. Each
@@ -62,8 +73,7 @@ func (r *reading) isApplied() (yes, over bool) {
 		return false, true
 	}
 	if !r.placed {
-		x, ok := r.reach()
-		r.placed, r.position = ok && x.View == r.view && x.Delivered >= r.have, x.Position
+		r.place(r.reach())
 	}
 	if r.placed && !r.counted {
 		r.counted, r.calls = now.Seen >= r.position, calls
@@ -75,8 +85,13 @@ func (r *reading) isApplied() (yes, over bool) {
 // that is under way will make it so.
 func (r *reading) isSure() (yes, over bool) {
 	now, _, ok := r.extent.load(r.view)
-	if !ok || now.Sure > r.last {
-		return ok, !ok
+	return r.allSure(now, ok)
+}
+
+// allSure is isSure for an extent, if it is one in the view.
+func (r *reading) allSure(now replica.Extent, inView bool) (yes, over bool) {
+	if !inView || now.Sure > r.last {
+		return inView, !inView
 	}
 	x, ok := r.reach()
 	idle := ok && x.View == r.view && x.Delivered == x.Have && now.Seen >= x.Position
