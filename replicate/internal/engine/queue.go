@@ -12,6 +12,7 @@ type queue[T any] struct {
 	blocks [][]T // of blockItems each, but the last; from head in the first
 	head   int
 	count  int
+	spare  []T // a block that was taken empty, or nil
 	filled chan struct{}
 
 	// With a weight, the queue is full while more than limit waits, and until half of it
@@ -24,7 +25,7 @@ type queue[T any] struct {
 }
 
 // blockItems is how many items have their places in one piece of memory, so that a queue
-// that grows long is not copied, and one that gets short gives memory back.
+// that grows long is not copied, and one that gets short gives memory back, but for a block.
 const blockItems = 256
 
 func newQueue[T any](limit int, weight func(*T) int) *queue[T] {
@@ -49,7 +50,7 @@ func (q *queue[T]) put(x T) {
 	case n == 0:
 		q.blocks = append(q.blocks, nil) // most queues stay short
 	case len(q.blocks[n-1]) == blockItems:
-		q.blocks = append(q.blocks, make([]T, 0, blockItems))
+		q.blocks = append(q.blocks, q.block())
 	}
 	last := &q.blocks[len(q.blocks)-1]
 	*last = append(*last, x)
@@ -60,6 +61,16 @@ func (q *queue[T]) put(x T) {
 	}
 	q.mu.Unlock()
 	signal(q.filled)
+}
+
+// block returns an empty block, which is the spare one if there is one.
+func (q *queue[T]) block() []T {
+	b := q.spare
+	q.spare = nil
+	if b == nil {
+		b = make([]T, 0, blockItems)
+	}
+	return b
 }
 
 // take waits for the first item.
@@ -93,6 +104,7 @@ func (q *queue[T]) first() (x T, ok bool) {
 	case q.count == 0:
 		q.blocks[0], q.head = first[:0], 0
 	case q.head == len(first):
+		q.spare = first[:0]
 		q.blocks[0], q.blocks, q.head = nil, q.blocks[1:], 0
 	}
 	if q.full && q.weighs <= q.limit/2 {
