@@ -6,7 +6,14 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 )
+
+// client is who has sent a request.
+type client struct {
+	name  string        // for limits; empty without
+	lasts time.Duration // how long it may still have answers; 0 without an end
+}
 
 // Token is the secret that clients show over TCP. It may be replaced while a server serves.
 type Token struct {
@@ -36,7 +43,7 @@ type underWay struct {
 }
 
 // begin adds a request. It returns the request to answer, and a function that removes it.
-func (u *underWay) begin(q *http.Request, known func(*http.Request) (name string, ok bool)) (*http.Request, func()) {
+func (u *underWay) begin(q *http.Request, known func(*http.Request) (client, bool)) (*http.Request, func()) {
 	ctx, cancel := context.WithCancel(q.Context())
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -67,20 +74,25 @@ func (u *underWay) review() {
 
 // admit passes on requests of clients that known accepts, and limits the connections of each
 // name. missing is the error for all other clients. A request is under way before its client
-// is known, so that a change in between is not missed.
-func admit(next http.Handler, missing string, u *underWay, known func(*http.Request) (name string, ok bool)) http.Handler {
+// is known, so that a change in between is not missed. A stream ends when its client may have
+// no more answers.
+func admit(next http.Handler, missing string, u *underWay, known func(*http.Request) (client, bool)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		admitted, end := u.begin(q, known)
 		defer end()
-		name, ok := known(q)
+		who, ok := known(q)
 		switch {
 		case !ok:
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			w.Header().Set("Connection", "close")
 			Fail(w, http.StatusUnauthorized, errors.New(missing))
-		case !admittedAs(q, name):
+		case !admittedAs(q, who.name):
 			w.Header().Set("Connection", "close")
 			Fail(w, http.StatusServiceUnavailable, errTooMany)
+		case who.lasts > 0:
+			ctx, cancel := context.WithTimeout(admitted.Context(), who.lasts)
+			defer cancel()
+			next.ServeHTTP(w, admitted.WithContext(ctx))
 		default:
 			next.ServeHTTP(w, admitted)
 		}

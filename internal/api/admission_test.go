@@ -3,11 +3,13 @@ package api
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -106,6 +108,47 @@ func replacedAuthoritiesAreNone(t *testing.T) {
 }
 
 func TestClientsOfAReplacedAuthorityAreCutOff(t *testing.T) { replacedAuthoritiesAreNone(t) }
+
+// expires has a client whose certificate expires. It returns whether its stream ends, before
+// patience if that is not nil, and the status of an answer over the connection that it had.
+func expires(t *testing.T, patience <-chan time.Time) (ended bool, status int) {
+	x := serveRemote(t, true, "")
+	c, end := keep(t, "https://"+x.addr, "", x.config("client")), x.leaf("client").NotAfter
+	before := end.Add(-100 * time.Millisecond)
+	x.now.Store(&before)
+	select {
+	case <-c.follows():
+		ended = true
+	case <-patience:
+	}
+	require.Equal(t, http.StatusOK, c.asks())
+	dialed := c.dialed
+	x.now.Store(&end)
+	status = c.asks()
+	require.Equal(t, dialed, c.dialed, "it was the old connection")
+	return ended, status
+}
+
+func TestClientsWithAnExpiredCertificateAreCutOff(t *testing.T) {
+	ended, status := expires(t, nil)
+	require.True(t, ended)
+	require.Equal(t, http.StatusUnauthorized, status)
+}
+
+// A chain of certificates is over when the first of them expires, and a client has the chain
+// that lasts longest.
+func TestACertificateExpiresWithItsChain(t *testing.T) {
+	at := func(hours ...time.Duration) (chain []*x509.Certificate) {
+		for _, h := range hours {
+			chain = append(chain, &x509.Certificate{NotAfter: time.Unix(0, 0).Add(h * time.Hour)})
+		}
+		return chain
+	}
+	hour := func(h time.Duration) time.Time { return time.Unix(0, 0).Add(h * time.Hour) }
+	require.Equal(t, hour(5), expiry([][]*x509.Certificate{at(5)}))
+	require.Equal(t, hour(3), expiry([][]*x509.Certificate{at(5, 3, 9)}))
+	require.Equal(t, hour(4), expiry([][]*x509.Certificate{at(5, 3), at(4, 9), at(2, 7)}))
+}
 
 // A token that is replaced admits nobody, not even over connections and to streams that it has opened.
 func TestClientsWithAReplacedTokenAreCutOff(t *testing.T) {

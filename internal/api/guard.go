@@ -70,7 +70,7 @@ const PagesPath = "/dashboard/"
 
 // guard passes on requests with the token.
 func guard(next http.Handler, token *Token) http.Handler {
-	return admit(next, "the token is missing or wrong", &token.underWay, func(q *http.Request) (string, bool) { return "", token.shown(q) })
+	return admit(next, "the token is missing or wrong", &token.underWay, func(q *http.Request) (client, bool) { return client{}, token.shown(q) })
 }
 
 // shown reports whether a request shows the token. The comparison takes the same time for

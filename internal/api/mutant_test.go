@@ -3,6 +3,7 @@
 package api
 
 import (
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,4 +83,14 @@ func TestChangesNoticeEpochUnheardLater(t *testing.T) {
 	mutant.Set("EpochUnheardLater")
 	defer mutant.Set(mutant.None)
 	require.NoError(t, heardByANodeThatComesToLead(t))
+}
+
+func TestExpiryNoticesItsBugs(t *testing.T) {
+	defer mutant.Set(mutant.None)
+	mutant.Set("ExpiredIsKept")
+	_, status := expires(t, time.After(time.Second))
+	require.Equal(t, http.StatusOK, status)
+	mutant.Set("ExpiredFollows")
+	ended, _ := expires(t, time.After(time.Second))
+	require.False(t, ended)
 }

@@ -27,6 +27,7 @@ type Remote struct {
 
 	current  atomic.Pointer[credentials]
 	underWay underWay
+	now      func() time.Time // nil: time.Now
 }
 
 // credentials are what was read from the files.
@@ -130,42 +131,75 @@ func (r *Remote) guard(next http.Handler) http.Handler {
 	return admit(next, "a certificate or the token is missing or wrong", &r.underWay, r.client)
 }
 
-// client returns a name of the client, for limits; ok is false for a stranger. Clients
-// with the token are told apart by their addresses.
-func (r *Remote) client(q *http.Request) (name string, ok bool) {
-	if r.ClientCA != "" && q.TLS != nil && len(q.TLS.PeerCertificates) > 0 && r.verified(q) {
-		return nameOf(q.TLS.PeerCertificates[0]), true
+// client returns who has sent a request; ok is false for a stranger. Clients with the token are
+// told apart by their addresses.
+func (r *Remote) client(q *http.Request) (c client, ok bool) {
+	if r.ClientCA != "" && q.TLS != nil && len(q.TLS.PeerCertificates) > 0 {
+		if lasts := r.verify(q); lasts > 0 {
+			return client{nameOf(q.TLS.PeerCertificates[0]), lasts}, true
+		}
 	}
 	if r.Token == nil || !r.Token.shown(q) {
-		return "", false
+		return client{}, false
 	}
 	host, _, err := net.SplitHostPort(q.RemoteAddr)
 	if err != nil {
 		host = q.RemoteAddr
 	}
-	return "address " + host, true
+	return client{name: "address " + host}, true
 }
 
-// verified reports whether the certificate of a request is of a present authority. TLS has
-// verified it when the connection began, perhaps under authorities that were replaced since,
+// verified is a verification of a client's certificate.
+type verified struct {
+	under *credentials
+	until time.Time // when a certificate of the chain expires
+}
+
+// verify returns how long the certificate of a request will be one of a present authority. TLS
+// has verified it when the connection began, perhaps under authorities that were replaced since,
 // or with a ticket of a connection before. It is verified again once for each connection and
 // each reading of the files.
-func (r *Remote) verified(q *http.Request) bool {
-	c, conn := r.current.Load(), connOf(q)
-	if conn != nil && conn.verified.Load() == c {
-		return true
+func (r *Remote) verify(q *http.Request) (lasts time.Duration) {
+	now := time.Now
+	if r.now != nil {
+		now = r.now
 	}
-	o := x509.VerifyOptions{Roots: c.config.ClientCAs, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	c, conn := r.current.Load(), connOf(q)
+	if conn != nil {
+		if v := conn.verified.Load(); v != nil && v.under == c {
+			return v.until.Sub(now())
+		}
+	}
+	o := x509.VerifyOptions{Roots: c.config.ClientCAs, Intermediates: x509.NewCertPool(), CurrentTime: now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 	for _, other := range q.TLS.PeerCertificates[1:] {
 		o.Intermediates.AddCert(other)
 	}
-	if _, err := q.TLS.PeerCertificates[0].Verify(o); err != nil {
-		return false
+	chains, err := q.TLS.PeerCertificates[0].Verify(o)
+	if err != nil {
+		return 0
 	}
+	v := &verified{c, expiry(chains)}
 	if conn != nil {
-		conn.verified.Store(c)
+		conn.verified.Store(v)
 	}
-	return true
+	return v.until.Sub(now())
+}
+
+// expiry returns when the last of the chains ends, each of which ends with its first certificate
+// that expires.
+func expiry(chains [][]*x509.Certificate) (last time.Time) {
+	for _, chain := range chains {
+		end := chain[0].NotAfter
+		for _, c := range chain[1:] {
+			if c.NotAfter.Before(end) {
+				end = c.NotAfter
+			}
+		}
+		if end.After(last) {
+			last = end
+		}
+	}
+	return last
 }
 
 // nameOf returns the name of the client with a certificate, which stays the same when the

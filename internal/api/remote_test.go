@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ type remoteTest struct {
 	dir  string // of the certificates
 	r    *Remote
 	addr string
+	now  atomic.Pointer[time.Time] // nil: that of the system
 }
 
 // serveRemote serves a node with the certificate node.pem of the authority ca.pem.
@@ -39,7 +41,12 @@ func serveRemote(t *testing.T, authority bool, token string) *remoteTest {
 	users.Client("client")
 	users.Client("second")
 	clitest.NewAuthority(t, x.dir, "others").Client("stranger")
-	x.r = &Remote{Cert: x.file("node.pem"), Key: x.file("node.key")}
+	x.r = &Remote{Cert: x.file("node.pem"), Key: x.file("node.key"), now: func() time.Time {
+		if at := x.now.Load(); at != nil {
+			return *at
+		}
+		return time.Now()
+	}}
 	if token != "" {
 		x.r.Token = TokenOf(token)
 	}
@@ -61,6 +68,13 @@ func serveRemote(t *testing.T, authority bool, token string) *remoteTest {
 }
 
 func (x *remoteTest) file(name string) string { return filepath.Join(x.dir, name) }
+
+// leaf returns the certificate of a file.
+func (x *remoteTest) leaf(name string) *x509.Certificate {
+	pair, err := tls.LoadX509KeyPair(x.file(name+".pem"), x.file(name+".key"))
+	require.NoError(x.t, err)
+	return pair.Leaf
+}
 
 // config returns how a client with a certificate, or without one, connects.
 func (x *remoteTest) config(name string) *tls.Config {
@@ -195,7 +209,8 @@ func TestOneCertificateHasSomeConnections(t *testing.T) {
 func TestClientsWithTheTokenAreToldApartByTheirAddresses(t *testing.T) {
 	r := &Remote{Token: TokenOf(testToken)}
 	name := func(from, token string) (string, bool) {
-		return r.client(&http.Request{RemoteAddr: from, Header: http.Header{"Authorization": {"Bearer " + token}}})
+		c, ok := r.client(&http.Request{RemoteAddr: from, Header: http.Header{"Authorization": {"Bearer " + token}}})
+		return c.name, ok
 	}
 	first, ok := name("192.0.2.1:1025", testToken)
 	require.True(t, ok)

@@ -55,8 +55,7 @@ type slotConn struct {
 	admitted bool
 	closed   bool
 
-	// verified are the credentials under which the certificate of its client was verified last.
-	verified atomic.Pointer[credentials]
+	verified atomic.Pointer[verified] // the last verification of its client's certificate
 }
 
 // noUser is the user of a connection whose user is not known.
