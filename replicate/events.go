@@ -67,12 +67,18 @@ type AwaitsMemory struct {
 
 // Begun says that, with RequireQuorum, View continues with the newest state of its members,
 // although the members that remember the state, Remember, are not a quorum. If there are
-// none, the group has begun with the initial state. Otherwise a quorum has lost its memory,
-// and acknowledged operations may be lost. No node is Absent, except after
+// none, the group has begun with the initial state. No node is Absent, except after
 // [Replica.Bootstrap].
+//
+// Lossy says that operations which were acknowledged before may be gone: a quorum has lost its
+// memory, as when all processes of a group without [Config.Storage] have ended. It is false
+// when a new group begins. A node whose processes have all ended knows this from its StateDir
+// only, which says that an earlier one was in views; whether anything was acknowledged in
+// these, it does not say.
 type Begun struct {
 	View             failaware.ViewID
 	Remember, Absent failaware.Set
+	Lossy            bool
 }
 
 // Hanging says that a call of the application has lasted For so far, and Waiting other calls
@@ -216,7 +222,11 @@ func (e AwaitsMemory) String() string {
 }
 
 func (e Begun) String() string {
-	if e.Remember.Empty() {
+	switch {
+	case e.Remember.Empty() && e.Lossy:
+		return fmt.Sprintf("the state begins in view %v, as no member has one: what the group has acknowledged before, if anything, is gone. "+
+			"With a Storage at all nodes, a state outlives the processes", e.View)
+	case e.Remember.Empty():
 		return fmt.Sprintf("the state begins in view %v: no member has one", e.View)
 	}
 	return fmt.Sprintf("view %v goes on with the state that %v remember, which are no quorum: acknowledged operations may be gone", e.View, e.Remember)
@@ -301,7 +311,7 @@ func eventOf(e *engine.Event) Event {
 	case replica.EventWaiting:
 		return AwaitsMemory{e.View, e.Members, e.Absent}
 	case replica.EventBegun:
-		return Begun{e.View, e.Members, e.Absent}
+		return Begun{e.View, e.Members, e.Absent, e.Lossy}
 	case replica.EventDiscarded:
 		return Discarded{e.View}
 	case replica.EventStateLost:

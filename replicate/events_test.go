@@ -46,7 +46,7 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 	view, failed := failaware.ViewID{Sequence: 9, Leader: 2}, errors.New("why")
 	all := replica.Event{View: view, Member: 3, Members: timed.SetOf(1, 2), Absent: timed.SetOf(4), Bytes: 5, Total: 7,
 		Branches: []timed.Set{timed.SetOf(1), timed.SetOf(2)}, At: replica.Point{View: failaware.ViewID{Sequence: 8, Leader: 1}, Position: 12},
-		Ours: 0x10, Theirs: 0x11, Err: failed, Setting: "s", Here: "h", There: "t"}
+		Ours: 0x10, Theirs: 0x11, Err: failed, Setting: "s", Here: "h", There: "t", Lossy: true}
 	name := all.Name.String()
 	texts := map[replica.EventKind]string{
 		replica.EventSettled:    "{1 2} have its state",
@@ -70,7 +70,7 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 		replica.EventMerged:      Merged{View: view, Branches: all.Branches},
 		replica.EventStartedOver: StartedOver{View: view, Snapshot: name, Bytes: 5},
 		replica.EventWaiting:     AwaitsMemory{View: view, Remember: all.Members, Absent: all.Absent},
-		replica.EventBegun:       Begun{View: view, Remember: all.Members, Absent: all.Absent},
+		replica.EventBegun:       Begun{View: view, Remember: all.Members, Absent: all.Absent, Lossy: true},
 		replica.EventDiscarded:   Discarded{View: view},
 		replica.EventStateLost:   StateLost{View: view, Snapshot: name},
 		replica.EventRefused:     Refused{View: view, Source: 3, Snapshot: name, Err: failed},
@@ -88,6 +88,8 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 		require.Equal(t, want, got)
 		require.Contains(t, got.String(), texts[kind])
 	}
+	require.NotContains(t, Begun{View: view}.String(), "gone")
+	require.Contains(t, Begun{View: view, Lossy: true}.String(), "what the group has acknowledged before, if anything, is gone")
 	require.Contains(t, Settled{View: view}.String(), "no member has its state yet")
 	require.Equal(t, Hanging{View: view, For: time.Minute, Waiting: 6}, eventOf(&engine.Event{Event: all, Hangs: time.Minute, Waiting: 6}))
 }

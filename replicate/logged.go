@@ -12,6 +12,10 @@ func logEvents(log hclog.Logger) func(Event) {
 			return // there are many
 		case AwaitsMemory, Hanging, Discarded, StateLost, Refused, Stuck, TooLarge, Corrupt, Diverged, Differs, RolledBack:
 			level = hclog.Warn
+		case Begun:
+			if e.Lossy {
+				level = hclog.Warn
+			}
 		case Disk:
 			if e.Err != nil {
 				level = hclog.Error

@@ -154,3 +154,10 @@ func TestFloodsNoticeLanesBulkFirst(t *testing.T) {
 	defer mutant.Set(mutant.None)
 	require.Greater(t, leaving.play(t).submit, mostWait)
 }
+
+func TestMemoryNoticesReplicaAgainUnread(t *testing.T) {
+	mutant.Set("ReplicaAgainUnread")
+	defer mutant.Set(mutant.None)
+	_, second, _ := allKilled(t)
+	require.False(t, second[0].Lossy)
+}

@@ -164,6 +164,7 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 		beside = func(d broadcast.Delivery) { p.cfg.OnMessage(messageOf(&d)) }
 	}
 	stream := engine.NewStream(n, d)
+	p.machine.Again = d.Views() > 0
 	e, err := engine.New(p.machine, stream, p.adapter, p.store, beside, event)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replicate: %w", err)

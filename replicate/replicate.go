@@ -83,6 +83,9 @@ type Config struct {
 	// ([ErrMixed]) if those that have one differ from it. With RequireQuorum the
 	// node needs a StateDir too, which keeps the sequences of views growing.
 	//
+	// Without a Storage, the state is lost when all processes have ended, also that which
+	// lasted: then [Begun] is Lossy.
+	//
 	// Keep one copy: a directory that is restored from a backup has forgotten what this
 	// node told the others.
 	Storage string

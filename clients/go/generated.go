@@ -852,6 +852,9 @@ type KVStatus struct {
 	// Leases The number of leases.
 	Leases int `json:"leases"`
 
+	// Lossy Said when the state began although commands that were acknowledged before may be gone. It is missing if the group was new.
+	Lossy *string `json:"lossy,omitempty"`
+
 	// MaxBytes The limit of bytes.
 	MaxBytes int `json:"max_bytes"`
 
@@ -903,7 +906,7 @@ type KVWrite struct {
 	// Key The key.
 	Key *string `json:"key,omitempty"`
 
-	// Lasting The command is in the states of all later quorums or, without one, on the disks of all members.
+	// Lasting The command is in the states of all later quorums or, without one, on the disks of all members. In memory, that ends with the processes of a quorum.
 	Lasting bool `json:"lasting"`
 
 	// Lease The lease that was made.

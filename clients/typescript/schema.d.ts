@@ -1570,7 +1570,7 @@ export interface components {
              * @description That of the state: it grows with each change.
              */
             revision: number;
-            /** @description The command is in the states of all later quorums or, without one, on the disks of all members. */
+            /** @description The command is in the states of all later quorums or, without one, on the disks of all members. In memory, that ends with the processes of a quorum. */
             lasting: boolean;
             /** @description The view ended: only nodes that move on together with this one have the command for sure. */
             transitional: boolean;
@@ -1721,6 +1721,8 @@ export interface components {
             unstored_ns?: number;
             /** @description Why the state that this node waits for does not come. */
             obstacle?: string;
+            /** @description Said when the state began although commands that were acknowledged before may be gone. It is missing if the group was new. */
+            lossy?: string;
             /**
              * Format: int64
              * @description That of the state: it grows with each change.

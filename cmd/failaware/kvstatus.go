@@ -58,6 +58,9 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 	if a.Obstacle != "" {
 		t.Row("waits for", "the state: "+a.Obstacle)
 	}
+	if a.Lossy != "" {
+		t.Row("began", a.Lossy)
+	}
 	if len(a.Absent) > 0 {
 		t.Row("waits for", fmt.Sprintf("nodes %v, which may know more", a.Absent))
 	}

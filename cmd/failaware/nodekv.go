@@ -84,6 +84,12 @@ func (r *nodeRun) logStore(e replicate.Event) {
 	case replicate.AwaitsMemory, replicate.Hanging, replicate.Discarded, replicate.StateLost, replicate.Stuck, replicate.Corrupt,
 		replicate.Diverged, replicate.Refused, replicate.Differs, replicate.RolledBack, replicate.TooLarge:
 		r.log.Warn("store: " + inFlags(e.String()))
+	case replicate.Begun:
+		if e.Lossy {
+			r.log.Warn("store: " + fieldsToFlags(e.String()))
+			return
+		}
+		r.log.Info("store: " + e.String())
 	case replicate.Disk:
 		if e.Err != nil {
 			r.log.Error("store: " + e.String())

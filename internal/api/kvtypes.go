@@ -134,6 +134,7 @@ type KVStatus struct {
 	Unstored   []int   `json:"unstored,omitempty"`    // nodes whose disks hold commands up
 	UnstoredNS int64   `json:"unstored_ns,omitempty"` // for how long
 	Obstacle   string  `json:"obstacle,omitempty"`    // why the state that this node waits for does not come
+	Lossy      string  `json:"lossy,omitempty"`       // that commands acknowledged before the state began may be gone
 	Revision   uint64  `json:"revision"`
 	Oldest     uint64  `json:"oldest"` // changes after this revision are kept
 	Place      string  `json:"place"`

@@ -44,6 +44,9 @@ type Config struct {
 	// Stored says that the caller keeps the state on a disk. It must be the same at all
 	// members.
 	Stored bool
+	// Again says that an earlier process of this node has been in views, so that the group is
+	// not new.
+	Again bool
 	// Quorum, if not nil, is the quorum system of the broadcast's configuration. There
 	// is then one line of states, that of the quorums.
 	Quorum quorum.System

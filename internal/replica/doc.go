@@ -7,7 +7,9 @@
 // calls of an interface, because application code may be slow: the caller performs them
 // one after the other, in order, outside of any protocol loop. Only snapshots and
 // hashes have results, which come back through [Replica.HandleSnapshot] and
-// [Replica.HandleHash] whenever they are ready.
+// [Replica.HandleHash] whenever they are ready. A machine that has emitted "Restore, Apply,
+// Apply" counts as having that state. A transfer survives views, and neither the joiner's
+// process nor its incarnation.
 //
 // docs/internals/replication.md describes the protocol.
 package replica

@@ -139,7 +139,7 @@ const (
 	// EventBegun: the view continues with the newest state of its members, although the
 	// Members that remember it are not a quorum. No node of the group is absent, or an
 	// operator has allowed it (AppendBootstrap). The state may lack operations that were
-	// reported to last. A new group begins like this, without Members.
+	// reported to last, if Lossy. A new group begins like this, without Members.
 	EventBegun
 	// EventDiscarded: a quorum has continued without this node, and its state
 	// replaces this node's.
@@ -182,6 +182,7 @@ type Event struct {
 	Member       timed.NodeID
 	Members      timed.Set
 	Absent       timed.Set
+	Lossy        bool
 	Name         Name
 	Bytes, Total uint64
 	Branches     []timed.Set

@@ -47,12 +47,18 @@ func (m *Replica) proven() bool {
 		return true
 	}
 	if _, known := m.former(); m.absent().Empty() && (known || m.latest() == (Era{})) || m.declared {
-		m.notify(Event{Kind: EventBegun, Members: know, Absent: m.absent()})
+		m.notify(Event{Kind: EventBegun, Members: know, Absent: m.absent(), Lossy: m.lossy(know)})
 		return true
 	}
 	m.phase = waiting
 	m.notify(Event{Kind: EventWaiting, Members: know, Absent: m.absent()})
 	return false
+}
+
+// lossy reports whether a view that goes on, although the members that remember are no quorum,
+// may lack what was said to last. It does not if the group is new.
+func (m *Replica) lossy(know timed.Set) bool {
+	return m.cfg.Again || m.promised > 0 || !know.Empty() || !m.absent().Empty()
 }
 
 // takeBootstrap handles an operator's permission to continue with the state of the view.

@@ -34,6 +34,7 @@ func forgetfulQuorum(t testing.TB) {
 	e, ok := w.nodes[0].has(EventBegun)
 	require.True(t, ok, "nobody can know more")
 	require.Equal(t, timed.SetOf(4, 5), e.Members)
+	require.True(t, e.Lossy)
 	w.install(0, 1, 2)
 	w.op(0, "b")
 	all(t, w, "ab", 0, 1, 2)
@@ -94,4 +95,52 @@ func TestAnOperatorEndsTheWaiting(t *testing.T) {
 	e, ok := w.nodes[0].has(EventBegun)
 	require.True(t, ok)
 	require.Equal(t, timed.SetOf(3), e.Absent)
+	require.True(t, e.Lossy, "node 3 may know more")
 }
+
+// beginsLossy has a group begin, end, and begin again in other processes. That a process is not
+// the first of its node, only a state directory can say.
+func beginsLossy(t testing.TB) {
+	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
+	begun := func(i int) Event {
+		e, ok := w.nodes[i].has(EventBegun)
+		require.True(t, ok)
+		require.True(t, e.Members.Empty())
+		return e
+	}
+	w.install(0, 1, 2)
+	w.op(0, "a")
+	require.False(t, begun(0).Lossy, "the group is new")
+	w.cfg.Again = true
+	w.restart(0, 1)
+	w.cfg.Again = false
+	w.restart(1, 1)
+	w.restart(2, 1)
+	w.install(0, 1, 2)
+	all(t, w, "", 0, 1, 2)
+	require.True(t, begun(0).Lossy)
+	require.False(t, begun(1).Lossy, "it has no state directory")
+}
+
+func TestAGroupThatBeginsAnewSaysSo(t *testing.T) { beginsLossy(t) }
+
+// A node that waited for the state of a settled view knows that there was one, when all that
+// had it are gone.
+func awaitedInVain(t testing.TB) {
+	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
+	w.install(0, 1, 2)
+	w.op(0, "a")
+	w.restart(2, 1)
+	w.nodes[0].lazy, w.nodes[1].lazy = true, true
+	w.install(0, 1, 2)
+	require.Equal(t, Transferring, w.nodes[2].r.Situation())
+	w.restart(0, 1)
+	w.restart(1, 1)
+	w.install(0, 1, 2)
+	e, ok := w.nodes[2].has(EventBegun)
+	require.True(t, ok)
+	require.True(t, e.Members.Empty())
+	require.True(t, e.Lossy)
+}
+
+func TestAStateThatWasAwaitedInVainIsGone(t *testing.T) { awaitedInVain(t) }

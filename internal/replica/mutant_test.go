@@ -12,6 +12,8 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/replica", noti
 
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
+	"ReplicaBegunAsNew":          beginsLossy,
+	"ReplicaAwaitedAsNew":        awaitedInVain,
 	"ReplicaConfirmedForgotten":  renewedAccuses,
 	"ReplicaStandsByForever":     standbyLetsGo,
 	"ReplicaLateStandbyMisses":   standbyLetsGo,

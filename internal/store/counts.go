@@ -62,6 +62,7 @@ func (s *Store) noteEvent(e replicate.Event) {
 		return
 	}
 	s.noteObstacle(e)
+	s.noteBegun(e)
 	c := &s.counted
 	c.mu.Lock()
 	c.events[nameOf(e)]++

@@ -101,3 +101,20 @@ func obstacleIsSaid(t testing.TB) {
 		require.Empty(t, said(replicate.Transferring), "%T", end)
 	}
 }
+
+// The status of a node says for good that its state began without what was acknowledged before.
+func TestALossAtTheBeginningIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := startGroup(t, kv.Linearizable, 1, 1)
+		defer g.close()
+		s := g.stores[0]
+		var a api.KVStatus
+		s.Describe(&a)
+		require.Empty(t, a.Lossy, "the group is new")
+		s.noteEvent(replicate.Begun{Lossy: true})
+		s.noteEvent(replicate.Begun{})
+		s.noteEvent(replicate.Settled{})
+		s.Describe(&a)
+		require.Contains(t, a.Lossy, "what the group has acknowledged before, if anything, is gone. With --kv-dir at all nodes")
+	})
+}

@@ -47,8 +47,10 @@ type Store struct {
 	operations *api.OperationLog
 	// obstacle is why the latest snapshot that this view needs was not made, or nil.
 	obstacle atomic.Pointer[string]
-	cancel   context.CancelFunc
-	ended    sync.WaitGroup
+	// begun is what was said when the state began without some that were acknowledged, or nil.
+	begun  atomic.Pointer[string]
+	cancel context.CancelFunc
+	ended  sync.WaitGroup
 }
 
 var _ api.Store = (*Store)(nil)
@@ -206,6 +208,7 @@ func (s *Store) Describe(a *api.KVStatus) {
 	p := s.replica.Progress()
 	describe(p, a)
 	s.waitsFor(a, p.Situation)
+	s.beganWith(a)
 }
 
 // acknowledges reports whether commands are taken and have outcomes.

@@ -215,7 +215,7 @@ func (s *run) delivered(n *sim.Node, d broadcast.Delivery) {
 func (s *run) entered(n *sim.Node, v *membership.View) {
 	m := s.members[n.ID()-1]
 	s.check.leaves(m, v)
-	m.view, m.merged, m.inView = v, false, nil
+	m.view, m.merged, m.inView, m.views = v, false, nil, true
 	s.check.knows(m)
 	s.perform(m, m.replica.HandleInstalled(n.Instant(), v, m.base, nil))
 }
@@ -371,7 +371,7 @@ func (s *run) event(m *member, e *replica.Event) {
 		s.declare(m)
 	case replica.EventBegun:
 		m.begun = true
-		s.check.begins(m, e.Members)
+		s.check.begins(m, e)
 	case replica.EventDiscarded:
 		s.w.Sometimes(Discarded)
 		clear(m.must) // its state is not the group's, and it knows

@@ -110,6 +110,7 @@ type run struct {
 	rand    random.Stream
 	members []*member // by node
 	disks   []*disk   // by node
+	again   []bool    // by node: an earlier process was in views
 	check   check
 	clients clients
 	forced  forced
@@ -124,6 +125,7 @@ func (o Options) Play(seed uint64, opt sim.Options) (sim.Result, error) {
 	s.load.replica.NewBytes = s.newSpool(seed).newBytes
 	s.members = make([]*member, s.load.nodes)
 	s.disks = make([]*disk, s.load.nodes)
+	s.again = make([]bool, s.load.nodes)
 	s.check = newCheck(s)
 	s.clients = clients{sent: map[opID]sent{}, lasting: map[attempt]uint64{}}
 	for range s.load.clients {
@@ -208,6 +210,9 @@ func (s *run) start(n *sim.Node) sim.Handlers {
 // boot begins the first incarnation of a process, with what is on the disk of its
 // machine.
 func (s *run) boot(n *sim.Node) {
+	if m := s.members[n.ID()-1]; m != nil && m.views {
+		s.again[n.ID()-1] = true
+	}
 	if !s.opt.Disks {
 		s.begin(n, newState(s.load.sessions), replica.Earlier{})
 		return
@@ -253,7 +258,7 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 	m := &member{n: n, life: n.Process(), inc: n.Incarnation(), app: app, disk: s.disks[n.ID()-1], must: map[opID]bool{}, told: newTold(),
 		process: process{heard: map[timed.NodeID]reach{}}}
 	cfg := s.load.replica
-	cfg.Self, cfg.MaxSnapshot = m.inc, s.limit(m)
+	cfg.Self, cfg.MaxSnapshot, cfg.Again = m.inc, s.limit(m), s.again[n.ID()-1]
 	if s.opt.Change {
 		cfg.Epoch, cfg.Quorum = n.Order()
 		if cfg.Epoch > 1 {

@@ -40,6 +40,7 @@ type process struct {
 	has       reach                  // how far it has the state
 	remembers bool                   // it has had the state of a quorum
 	heard     map[timed.NodeID]reach // how far disks were
+	views     bool                   // it has been in views
 }
 
 // reaches notes that the process has the state through a point.

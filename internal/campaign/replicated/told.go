@@ -6,7 +6,6 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
-	"github.com/failaware/failaware/timed"
 )
 
 // told is what a member was told about operations.
@@ -139,9 +138,13 @@ func (c *check) keeps(m *member, sure int) {
 }
 
 // begins handles the report of a view that goes on with fewer members that remember than
-// a quorum, since nobody is absent who knows more. Operations that lasted so far may be gone.
-func (c *check) begins(m *member, know timed.Set) {
-	c.succeeds(m, know)
+// a quorum, since nobody is absent who knows more. Operations that lasted so far may be gone,
+// which a node must say whose earlier process was in views.
+func (c *check) begins(m *member, e *replica.Event) {
+	c.succeeds(m, e.Members)
+	if len(c.lasting) > 0 && c.s.again[m.inc.Node-1] && !e.Lossy {
+		c.fail("begun", m, "begins as if the group were new")
+	}
 	if m.view == nil || c.begun[m.view.ID] || c.s.opt.Disks && !c.forgot { // disks remember
 		return
 	}
