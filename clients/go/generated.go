@@ -329,7 +329,7 @@ type ClockPoint struct {
 	UtcBoundNs  *int64  `json:"utc_bound_ns"`
 }
 
-// Delivery An item of the deliveries: message, operation (of a store that shows them), transition, view, outcome-lost, new-incarnation or missed; the kind determines which optional fields are present.
+// Delivery An item of the deliveries: message (without view and position beside a store), operation (of a store that shows them), transition, view, outcome-lost, new-incarnation or missed; the kind determines which optional fields are present.
 type Delivery struct {
 	// Along The members that move together with this node.
 	Along *[]int `json:"along,omitempty"`

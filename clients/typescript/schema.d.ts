@@ -1364,7 +1364,7 @@ export interface components {
             /** Format: int64 */
             deviation_ns?: number;
         };
-        /** @description An item of the deliveries: message, operation (of a store that shows them), transition, view, outcome-lost, new-incarnation or missed; the kind determines which optional fields are present. */
+        /** @description An item of the deliveries: message (without view and position beside a store), operation (of a store that shows them), transition, view, outcome-lost, new-incarnation or missed; the kind determines which optional fields are present. */
         Delivery: {
             /** @description The id to resume with. */
             id: string;
@@ -2233,7 +2233,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The view has no quorum of the configured group, or the node has a store. */
+            /** @description The view has no quorum of the configured group. */
             409: {
                 headers: {
                     [name: string]: unknown;

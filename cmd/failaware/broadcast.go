@@ -31,7 +31,8 @@ func newBroadcastCommand(g *globals) *cobra.Command {
 		Long: `Send a message to the members of the view and print its id. The message is TEXT, or
 the standard input if that is "-". With --wait the command returns when the node has
 delivered the message; with --atomicity strict every member then has it. The node must
-run with --broadcast.`,
+run with --broadcast or --kv. Beside a store, total and timed messages are in one order with
+its commands, and change nothing in it.`,
 		Example: "  failaware broadcast --atomicity strict --wait hello",
 		Args:    cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -81,7 +82,8 @@ order, as far as the node keeps them. With --follow, print future items instead;
 the node is restarted or does not answer for a while, the command connects again and
 continues after the last item that it printed, until --timeout ends, if that is given. The
 exit code is 1 if fewer than --count future items have come, a list is cut off, or no node
-has answered. The node must run with --broadcast.`,
+has answered. The node must run with --broadcast or --kv. A node with --kv shows messages
+without their views, no views, and its commands only with --kv-trace.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)

@@ -46,6 +46,21 @@ func flagOf(q *http.Request, name string, otherwise bool) (bool, error) {
 	return b, nil
 }
 
+// messenger sends messages to the members of the view.
+type messenger interface {
+	Broadcast(context.Context, []byte, failaware.BroadcastOptions) (failaware.MessageID, error)
+	BroadcastAndWait(context.Context, []byte, failaware.BroadcastOptions) (failaware.Outcome, error)
+}
+
+// messenger returns what sends the messages of clients. The deliveries of a node with a store
+// belong to that, and it hands out only messages that it has sent.
+func (s *Server) messenger() messenger {
+	if s.store != nil {
+		return s.store
+	}
+	return s.node
+}
+
 // broadcast sends the body to the members of the view.
 func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 	order, err1 := choice(q, "order", Orders)
@@ -59,10 +74,6 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusNotImplemented, errNoBroadcast)
 		return
 	}
-	if s.store != nil {
-		Fail(w, http.StatusConflict, errStore)
-		return
-	}
 	payload, err := io.ReadAll(q.Body)
 	if err != nil {
 		Fail(w, http.StatusBadRequest, err)
@@ -72,7 +83,7 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 	defer cancel()
 	opts := failaware.BroadcastOptions{Order: failaware.Order(order), Atomicity: failaware.Atomicity(atomicity)}
 	if !wait {
-		id, err := s.node.Broadcast(ctx, payload, opts)
+		id, err := s.messenger().Broadcast(ctx, payload, opts)
 		if err != nil {
 			Fail(w, broadcastCode(err), err)
 			return
@@ -81,7 +92,7 @@ func (s *Server) broadcast(w http.ResponseWriter, q *http.Request) {
 		Answer(w, http.StatusOK, Sent{ID: id.String()})
 		return
 	}
-	o, err := s.node.BroadcastAndWait(ctx, payload, opts)
+	o, err := s.messenger().BroadcastAndWait(ctx, payload, opts)
 	if err != nil {
 		Fail(w, broadcastCode(err), err)
 		return
@@ -102,10 +113,6 @@ func (s *Server) countSent(payload []byte) {
 }
 
 var errNoBroadcast = errors.New("this node has no broadcast: it runs without --broadcast")
-
-var errStore = errors.New("the broadcast of this node belongs to its key-value store (--kv)")
-
-var errUntraced = fmt.Errorf("%w, which shows its operations with --kv-trace", errStore)
 
 var errTooLong = errors.New("the answer took too long")
 
@@ -131,8 +138,6 @@ func (s *Server) deliveries(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 	case s.cfg.Broadcast == nil:
 		Fail(w, http.StatusNotImplemented, errNoBroadcast)
-	case s.store != nil && s.kept == nil:
-		Fail(w, http.StatusConflict, errUntraced)
 	case s.kept == nil:
 		Fail(w, http.StatusConflict, failaware.ErrSendOnly)
 	default:

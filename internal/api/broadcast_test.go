@@ -160,7 +160,7 @@ func TestKeptPayloadsStay(t *testing.T) {
 
 // Operations are kept like deliveries, and are no messages of clients.
 func TestOperationsAreKept(t *testing.T) {
-	operations := NewOperationLog()
+	operations := NewStoreLog()
 	for range MostKept + 7 {
 		operations.Add(Operation{})
 	}
@@ -176,6 +176,35 @@ func TestOperationsAreKept(t *testing.T) {
 	}
 	require.Equal(t, uint64(7), missed)
 	require.Equal(t, MostKept, found)
+}
+
+// messagesOfAStore broadcasts beside a store, in both ways, and returns the payloads that its log
+// shows.
+func messagesOfAStore(t *testing.T) (payloads []string) {
+	n := startNode(t, failaware.Config{ID: 1, Broadcast: &failaware.BroadcastConfig{MaxPayload: 1000}})
+	server, c := serveWith(t, NewServerWithStore(n, newLoneStore()))
+	sent, err := c.Broadcast(t.Context(), []byte("one"), url.Values{"order": {"unordered"}, "atomicity": {"weak"}})
+	require.NoError(t, err)
+	require.Regexp(t, "^1/", sent.ID)
+	waited, err := c.Broadcast(t.Context(), []byte("two"), url.Values{"wait": {"true"}})
+	require.NoError(t, err)
+	require.True(t, waited.Delivered)
+	require.EqualValues(t, 2, server.Traffic().Sent)
+	_, err = c.Broadcast(t.Context(), make([]byte, 1000), nil)
+	require.ErrorContains(t, err, "999 bytes are the most", "the store needs one")
+	require.ErrorIs(t, c.Deliveries(t.Context(), &Resume{Last: "0"}, false, nil, func(d Delivery) error {
+		require.Equal(t, "message", d.Kind)
+		require.Empty(t, d.View)
+		text, err := base64.StdEncoding.DecodeString(d.Payload)
+		payloads = append(payloads, string(text))
+		return err
+	}), ErrEnd)
+	return payloads
+}
+
+// Messages of clients pass beside the operations of a store, and its node shows them.
+func TestMessagesPassBesideAStore(t *testing.T) {
+	require.Equal(t, []string{"one", "two"}, messagesOfAStore(t))
 }
 
 // statusesOfErrors asks for the statuses of all errors. Clients repeat what is answered 503, so an

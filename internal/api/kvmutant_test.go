@@ -63,3 +63,9 @@ func TestBatchesNotice(t *testing.T) {
 		})
 	}
 }
+
+func TestMessagesNoticeKvMessageRaw(t *testing.T) {
+	mutant.Set("KvMessageRaw")
+	defer mutant.Set(mutant.None)
+	require.Empty(t, messagesOfAStore(t), "the store takes them for none of its own")
+}

@@ -34,8 +34,10 @@ type Store interface {
 	Bootstrap(context.Context) error
 	// Describe fills in the fields of the status that do not come from the state.
 	Describe(*KVStatus)
-	// Operations returns the log of operations, or nil if there is none.
-	Operations() *OperationLog
+	// messenger sends messages beside the commands.
+	messenger
+	// Log returns what the store shows of its deliveries.
+	Log() *StoreLog
 }
 
 // Attempt names the operation of a session that a command attempts. Without a Number the

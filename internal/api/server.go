@@ -59,7 +59,7 @@ type Server struct {
 	cfg     failaware.Config // of the node
 	streams *Streams
 	last    atomic.Uint64 // the sequence number of the last event before the server started
-	kept    *deliveryLog  // nil unless the node has deliveries, or a store that shows its operations
+	kept    *deliveryLog  // nil unless the node has deliveries
 	past    clockHistory
 	causes  *why.Record
 	store   Store    // nil unless the node has one
@@ -88,9 +88,7 @@ func NewServerWithStore(n *failaware.Node, store Store) *Server {
 	go s.recordCauses()
 	go s.past.fill(s.ctx, n)
 	if store != nil {
-		if operations := store.Operations(); operations != nil {
-			s.kept = operations.log
-		}
+		s.kept = store.Log().log
 	} else if b := s.cfg.Broadcast; b != nil && !b.SendOnly {
 		s.kept = newDeliveryLog()
 		go s.kept.fill(s.ctx, n)
@@ -195,7 +193,9 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) mostBytes(path string) int64 {
 	switch path {
 	case broadcastPath:
-		if b := s.cfg.Broadcast; b != nil {
+		if b := s.cfg.Broadcast; b != nil && s.store != nil {
+			return int64(b.MaxPayload - 1) // see [replicate.Replica.Broadcast]
+		} else if b != nil {
 			return int64(b.MaxPayload)
 		}
 	case kvPutPath, kvCasPath:

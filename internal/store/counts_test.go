@@ -60,7 +60,6 @@ func TestWhatWaitsIsCounted(t *testing.T) {
 		dir := t.TempDir()
 		g := startWith(t, Config{Kind: kv.Partitionable, Dir: dir, Trace: true}, 1, 1)
 		s, waiting := g.stores[0], Counts{}
-		require.NotNil(t, s.Operations())
 		require.NotNil(t, s.app.keep)
 		s.replica.Read(func() {
 			for _, key := range []string{"a", "b", "c"} {

@@ -43,8 +43,8 @@ type Store struct {
 	writer  uint64        // in the dots of this process
 	number  atomic.Uint64 // of its last command
 	counted counted
-	// operations are those of the trace, or nil.
-	operations *api.OperationLog
+	// log has the messages of clients and, with Trace, the operations.
+	log *api.StoreLog
 	// obstacle is why the latest snapshot that this view needs was not made, or nil.
 	obstacle atomic.Pointer[string]
 	// begun is what was said when the state began without some that were acknowledged, or nil.
@@ -66,13 +66,12 @@ type Prepared struct {
 // [Prepared.Close] if there is no node. The errors are those of [replicate.Prepare].
 func Prepare(node failaware.Config, cfg Config) (*Prepared, error) {
 	unknown := func() failaware.Reading { return failaware.Reading{} }
-	s := &Store{cfg: cfg, app: &application{state: kv.New(cfg.Kind), clock: unknown}, writer: newWriter()}
+	s := &Store{cfg: cfg, app: &application{state: kv.New(cfg.Kind), clock: unknown}, writer: newWriter(), log: api.NewStoreLog()}
 	s.counted.events = noEvents()
 	if cfg.Trace {
-		s.operations = api.NewOperationLog()
-		s.app.keep = s.operations.Add
+		s.app.keep = s.log.Add
 	}
-	r, err := replicate.Prepare(node, s.app, replicate.Config{Storage: cfg.Dir, HashEvery: hashEvery, OnEvent: s.noteEvent})
+	r, err := replicate.Prepare(node, s.app, replicate.Config{Storage: cfg.Dir, HashEvery: hashEvery, OnEvent: s.noteEvent, OnMessage: s.noteMessage})
 	if err != nil {
 		return nil, err
 	}
@@ -186,9 +185,6 @@ func submitted(a *replicate.Applied) (out api.Submitted, err error) {
 	out.Result, err = resultOf(a.Result)
 	return out, err
 }
-
-// Operations implements [api.Store].
-func (s *Store) Operations() *api.OperationLog { return s.operations }
 
 // name returns the name of another command. It is safe for concurrent use: a command with
 // the name of another one would change nothing.

@@ -17,15 +17,23 @@ type Operation struct {
 	Applied   clocksync.Reading // here
 }
 
-// OperationLog keeps the latest operations for any number of clients, as many as
-// deliveries. It is safe for concurrent use.
-type OperationLog struct{ log *deliveryLog }
+// StoreLog keeps what a store shows of its deliveries, for any number of clients: the latest
+// messages, and operations if they are traced, as many as deliveries of a node. It is safe for
+// concurrent use.
+type StoreLog struct{ log *deliveryLog }
 
-// NewOperationLog returns an empty log.
-func NewOperationLog() *OperationLog { return &OperationLog{newDeliveryLog()} }
+// NewStoreLog returns an empty log.
+func NewStoreLog() *StoreLog { return &StoreLog{newDeliveryLog()} }
+
+// AddMessage adds a message that was broadcast beside the operations. Its view is not known.
+// It does not block.
+func (o *StoreLog) AddMessage(m failaware.Delivery) {
+	m.View = &failaware.View{}
+	o.log.add([]failaware.Delivery{m}, false)
+}
 
 // Add adds an operation. It does not block.
-func (o *OperationLog) Add(op Operation) {
+func (o *StoreLog) Add(op Operation) {
 	l := o.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
