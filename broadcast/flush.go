@@ -74,7 +74,7 @@ func (f *freeze) base(c Class) []Mark {
 	for i := range f.view.Members {
 		m := f.view.Members[i].Incarnation
 		mark := Mark{m.Node, m.Boot, all.of(m)}
-		if all.forgot(m) {
+		if all.forgot(m.Node) {
 			mark.Sequence = f.reports[i].Sent[c]
 		}
 		all.set(mark)

@@ -49,11 +49,10 @@ func AddMark(marks []Mark, m Mark) []Mark {
 	return append(marks, m)
 }
 
-// forgot reports whether an incarnation may have a position that was left out because
-// its node has too many.
-func (p *positions) forgot(i timed.Incarnation) bool {
-	return len(p[i.Node]) == MostIncarnations && p.of(i) == 0
-}
+// forgot reports whether a position of a node's incarnation may have been left out, because
+// the node has too many. One that is there may be smaller: it is what the incarnation itself
+// knows, and others have ordered more.
+func (p *positions) forgot(node timed.NodeID) bool { return len(p[node]) == MostIncarnations }
 
 // list returns all positions that are not 0.
 func (p *positions) list() []Mark {

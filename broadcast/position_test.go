@@ -70,9 +70,11 @@ func forgetsSafely() bool { return baseOf(otherIncarnations(MostIncarnations)) =
 func TestAnIncarnationThatMayBeForgottenOrdersNothingAgain(t *testing.T) {
 	require.True(t, forgetsSafely())
 	require.Zero(t, baseOf(otherIncarnations(MostIncarnations-1)), "its messages were never ordered")
-	known := append(otherIncarnations(MostIncarnations-1), Mark{incarnation(1).Node, incarnation(1).Boot, 7})
-	require.Equal(t, uint64(7), baseOf(known))
-	require.Equal(t, uint64(9), baseOf(append(otherIncarnations(MostIncarnations), known[MostIncarnations-1])), "the list is full")
+	own := Mark{incarnation(1).Node, incarnation(1).Boot, 7}
+	require.Equal(t, uint64(7), baseOf(append(otherIncarnations(MostIncarnations-2), own)))
+	require.Equal(t, uint64(9), baseOf(append(otherIncarnations(MostIncarnations), own)), "the list is full")
+	require.Equal(t, uint64(9), baseOf(append([]Mark{own}, otherIncarnations(MostIncarnations)...)),
+		"others may know more of it, and have left it out")
 }
 
 func TestTheIncarnationOfAMemberEndsTheOthers(t *testing.T) {
