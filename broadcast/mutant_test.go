@@ -68,13 +68,11 @@ func TestMixedProposalsAreNoticed(t *testing.T) {
 	noticed(t, "BroadcastMixProposals", keepsProposalsApart)
 }
 
-// A campaign hardly ever has so many incarnations of one node that meet no other member.
 func TestAForgottenIncarnationIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastForgetFull", forgetsSafely)
 	noticed(t, "BroadcastShowsLatest", showsAllSent)
 }
 
-// A campaign of replicated state in quorums finds the bug after many hundred seeds.
 func TestAnUnknownAbsenceIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastBaseOfMembers", func() bool { return deliversOnce(t) })
 }

@@ -8,10 +8,10 @@ import (
 
 // readLeased reads the latest state without a message, if the member can at once: what its
 // replica has decided is the state that a reader sees once the application is ready. A
-// reader that has to wait is one that begins later.
+// reader that has to wait is one that begins later. Once clocks leave ρ, nothing is promised.
 func (s *run) readLeased(m *member) {
 	v, fresh := m.n.View()
-	if !fresh || !s.opt.Quorum {
+	if !fresh || !s.opt.Quorum || s.opt.Clocks {
 		return
 	}
 	x, e := m.n.Reach(), m.replica.Extent()

@@ -15,6 +15,7 @@ import (
 type load struct {
 	nodes     int
 	roughness float64
+	calm      bool            // there are no random faults
 	untidy    bool            // applications write equal states in different ways
 	refuse    float64         // share of snapshots that applications refuse
 	slow      int64           // the longest time of a call, in nanoseconds
@@ -36,6 +37,9 @@ type load struct {
 
 func drawLoad(r random.Stream, o Options) (l load) {
 	l.nodes, l.roughness = int(r.Between(2, 6)), r.LogUniform(0.5, 4)
+	if o.Apart {
+		l.drawApart(r, o)
+	}
 	c := &l.replica
 	c.ChunkBytes = int(r.LogUniform(64, 2000))
 	c.Rate = int(r.LogUniform(100_000, 20_000_000))

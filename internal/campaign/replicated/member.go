@@ -275,6 +275,7 @@ func (s *run) send(m *member, after time.Duration) {
 			}
 			payload, err := e.Message()
 			if err == nil {
+				s.damages(&e, payload)
 				var id broadcast.ID
 				if id, err = m.n.Broadcast(payload, e.Options); err == nil && len(payload) == 1 {
 					m.told.barriers[id] = len(s.check.lasting) // the replica's own
@@ -387,6 +388,9 @@ func (s *run) event(m *member, e *replica.Event) {
 			s.check.fail("diverged", m, "at %v from node %d: %x, %x there", e.At, e.Member, e.Ours, e.Theirs)
 		}
 	case replica.EventCorrupt:
-		s.check.fail("corrupt", m, "%v from %d", e.Name, e.Member)
+		s.w.Sometimes(Corrupt)
+		if !s.opt.Corrupt {
+			s.check.fail("corrupt", m, "%v from %d", e.Name, e.Member)
+		}
 	}
 }

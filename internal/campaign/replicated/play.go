@@ -36,6 +36,13 @@ type Options struct {
 	Loaded bool
 	// Limits: nodes take states of different sizes.
 	Limits bool
+	// Apart: nodes that do not hear that the others have ordered their messages meet those that
+	// have forgotten it.
+	Apart bool
+	// Clocks: all clocks are slewed at once beyond ρ, as by a common time server that is wrong.
+	Clocks bool
+	// Corrupt: some pieces of snapshots are damaged before they are sent.
+	Corrupt bool
 }
 
 // The phases of a run.
@@ -98,6 +105,7 @@ const (
 	CutShort        = "an incarnation ended while a state came to it"
 	Filled          = "a window was full of operations"
 	DeclinedState   = "a node did not take a state"
+	Corrupt         = "a snapshot came that did not have its digest"
 	MissedMerger    = "a node ended at the merger of a state that it did not take"
 )
 
@@ -170,7 +178,14 @@ func (s *run) pass(d time.Duration) bool {
 func (s *run) options(opt sim.Options) sim.Options {
 	opt.Nodes, opt.Roughness, opt.Duration = s.load.nodes, s.load.roughness, rage
 	opt.Without = []fault.Class{fault.ClassRival, fault.ClassClone}
+	if s.opt.Clocks {
+		opt.BrokenClocks, opt.Shared = true, true
+		opt.Without = append(opt.Without, fault.ClassBrokenClock) // of single nodes
+	}
 	opt.Broadcast = &sim.Broadcast{Config: &s.load.cast, Quiet: true, ByEpochs: s.opt.Change}
+	if s.opt.Apart {
+		opt.Calm, opt.Faults = s.load.calm, s.apart()
+	}
 	if s.opt.Change {
 		opt.Quorum, opt.Epochs = sim.RandomQuorum, true
 	}

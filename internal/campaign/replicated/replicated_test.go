@@ -57,6 +57,12 @@ func TestForcedEpochsLoseWhatOnlyTheDeadHad(t *testing.T) {
 	require.NotZero(t, reached[Inherited])
 }
 
+func TestSnapshotsThatAreDamagedComeAgain(t *testing.T) {
+	reached := play(t, Options{Corrupt: true}, 15)
+	require.NotZero(t, reached[Corrupt])
+	require.NotZero(t, reached[Restored])
+}
+
 // Seeds that broke a promise once.
 var regressions = []struct {
 	what string
