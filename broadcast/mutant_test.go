@@ -100,7 +100,6 @@ func TestKeptPromisesAreNoticed(t *testing.T) {
 	noticed(t, "BroadcastKeepPromises", func() bool { return recoversFromTheFuture(t) })
 }
 
-// Campaigns judge that messages arrive once they are taken, not when they are taken.
 func TestOneLaneIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastOneLane", func() bool { return orderedGetsRoom(t) })
 }

@@ -141,6 +141,7 @@ func broadcasts() []Campaign {
 			Check: 12, Test: 24},
 		{Name: "broadcast-wrong-walls", Purpose: "wall clocks that are hours apart", Options: sim.Options{Broadcast: walls, Roughness: moderate},
 			Check: 5, Test: 100, Rare: seldom},
+		{Name: "broadcast-room", Purpose: "full windows, payloads that need all of them", Play: playRoom, Check: 3, Test: 40, Long: 1, Reach: []string{TookRoom}},
 	}
 }
 
