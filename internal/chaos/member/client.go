@@ -39,6 +39,7 @@ func (m *member) operate(ctx context.Context) {
 	call.Key = fmt.Sprintf("%d.%d", call.From/int64(keyFor), rand.IntN(keysAtOnce))
 	if rand.IntN(2) == 0 {
 		call.Number = firstRead + m.reads.Add(1)
+		call.Leased = rand.IntN(2) == 0
 	} else {
 		call.Number = m.writes.Add(1)
 		call.Write = uint64(m.cfg.Node)<<48 | uint64(m.cfg.Process)<<32 | call.Number
@@ -47,10 +48,14 @@ func (m *member) operate(ctx context.Context) {
 	one, cancel := context.WithTimeout(ctx, oneWait)
 	defer cancel()
 	end := oracle.Record{Kind: oracle.Return, Group: GroupA, Number: call.Number}
+	look := func() { end.Result = m.state.Values[call.Key] }
 	var err error
-	if call.Write == 0 {
-		_, err = m.store.ReadLatest(one, func() { end.Result = m.state.Values[call.Key] })
-	} else {
+	switch {
+	case call.Leased:
+		_, err = m.store.ReadLeased(one, look)
+	case call.Write == 0:
+		_, err = m.store.ReadLatest(one, look)
+	default:
 		end.Result, err = m.write(one, &call)
 	}
 	end.From = Now()

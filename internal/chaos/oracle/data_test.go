@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,6 +91,12 @@ func (c *client) do(from, to int64, write, result uint64, outcome string) {
 	}
 }
 
+// lease makes the last operation a read by lease.
+func (c *client) lease() {
+	c.records = slices.Clone(c.records)
+	c.records[len(c.records)-2].Leased = true
+}
+
 func TestHistoriesOfRegistersAreJudged(t *testing.T) {
 	judge := func(a, b client) []string { return rules(forged(a.records, b.records)) }
 	var a, b client
@@ -113,6 +120,33 @@ func TestHistoriesOfRegistersAreJudged(t *testing.T) {
 	refused := b
 	refused.do(100, 110, 4, 0, Refused)
 	require.NotEmpty(t, judge(seen, refused), "a write that was refused took place")
+}
+
+// A violation says which operation is suspicious, and of which kind it is.
+func TestTheSuspiciousOperationIsNamed(t *testing.T) {
+	judge := func(a, b client) *Verdict { return Judge(forged(a.records, b.records), Limits{}) }
+	var a, b client
+	a.do(0, 10, 1, 0, Done)
+	b.do(20, 30, 2, 1, Done)
+	a.do(40, 50, 0, 2, Done)
+	a.lease()
+	b.do(40, 50, 0, 2, Done)
+	v := judge(a, b)
+	require.Empty(t, v.Violations)
+	require.Equal(t, []int{1, 1}, []int{v.Counts["reads by lease"], v.Counts["reads by message"]})
+
+	const rule = "replicated registers are linearizable: no order explains the 5 operations of key k; "
+	stale := a
+	stale.do(60, 70, 0, 1, Done)
+	require.Equal(t, rule+"operation 5 of node 1, a read by message, began after the end of operation 1 of node 2, a write, "+
+		"and saw value 1, which operation 1 of node 2, a write, had replaced", judge(stale, b).Violations[0].String())
+	stale.lease()
+	require.Contains(t, judge(stale, b).Violations[0].String(), "operation 5 of node 1, a read by lease, began")
+
+	twice := b
+	twice.do(80, 90, 4, 1, Done)
+	require.Contains(t, judge(client{a.records[:4]}, twice).Violations[0].String(),
+		"value 1 was replaced by operation 1 of node 2, a write, and operation 5 of node 2, a write")
 }
 
 func TestALostAcknowledgementIsSeen(t *testing.T) {

@@ -43,11 +43,12 @@ func Judge(h *History, limits Limits) *Verdict {
 		v.add(h.edicts(g))
 		v.add(h.fence(g))
 	}
-	wrong, explained, undecided := h.registers()
+	wrong, n := h.registers()
 	v.add(wrong)
 	wrong, acknowledged := h.states()
 	v.add(wrong)
-	v.Counts["operations explained"], v.Counts["registers undecided"], v.Counts["writes acknowledged"] = explained, undecided, acknowledged
+	v.Counts["operations explained"], v.Counts["registers undecided"], v.Counts["writes acknowledged"] = n.explained, n.undecided, acknowledged
+	v.Counts["reads by lease"], v.Counts["reads by message"] = n.leased, n.latest
 	v.add(h.events())
 	v.judgeHeals(h, &limits)
 	v.judgeGrowth(h, &limits)

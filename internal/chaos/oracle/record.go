@@ -91,7 +91,8 @@ type Record struct {
 	Stamps []Stamp `json:"stamps,omitempty"` // in the order of nodes
 
 	Key     string `json:"key,omitempty"`
-	Write   uint64 `json:"write,omitempty"` // 0: the operation reads
+	Write   uint64 `json:"write,omitempty"`  // 0: the operation reads
+	Leased  bool   `json:"leased,omitempty"` // it reads by lease, if the view has one; otherwise by a message
 	Result  uint64 `json:"result,omitempty"`
 	Outcome string `json:"outcome,omitempty"` // Done, Unknown or Refused
 	// Applied has, for each client, the first and last numbers of the runs of its

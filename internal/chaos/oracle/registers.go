@@ -24,6 +24,17 @@ func (o *operation) value() (uint64, bool) {
 	return o.end.Result, true
 }
 
+func (o *operation) String() string {
+	kind := "a write"
+	switch {
+	case o.call.Leased:
+		kind = "a read by lease"
+	case o.call.Write == 0:
+		kind = "a read by message"
+	}
+	return fmt.Sprintf("operation %d of node %d, %s", o.call.Number, o.log.Node, kind)
+}
+
 // operations returns the calls of all clients that may have had an effect, by their keys.
 func (h *History) operations() map[string][]operation {
 	keys := map[string][]operation{}
@@ -65,23 +76,37 @@ var register = porcupine.Model{
 // checkTime limits the search for one register.
 const checkTime = 20 * time.Second
 
-// registers finds registers whose histories are not linearizable. It returns the number of
-// operations that it has explained, and the number of registers for which the time was too
-// short.
-func (h *History) registers() (out []Violation, explained, undecided int) {
+// compared counts what the judgement of registers rests on.
+type compared struct {
+	explained int // operations
+	undecided int // registers for which the time was too short
+	leased    int // reads by lease
+	latest    int // reads by message
+}
+
+// registers finds registers whose histories are not linearizable.
+func (h *History) registers() (out []Violation, n compared) {
 	for key, ops := range h.operations() {
+		for i := range ops {
+			switch c := ops[i].call; {
+			case c.Leased:
+				n.leased++
+			case c.Write == 0:
+				n.latest++
+			}
+		}
 		list := linearize(ops)
 		switch porcupine.CheckOperationsTimeout(register, list, checkTime) {
 		case porcupine.Illegal:
 			out = append(out, Violation{"replicated registers are linearizable",
 				fmt.Sprintf("no order explains the %d operations of key %s; %s", len(list), key, suspicion(ops))})
 		case porcupine.Unknown:
-			undecided++
+			n.undecided++
 		default:
-			explained += len(list)
+			n.explained += len(list)
 		}
 	}
-	return out, explained, undecided
+	return out, n
 }
 
 // linearize returns the operations for the search. It leaves out writes of unknown outcome
@@ -113,24 +138,6 @@ func linearize(ops []operation) (out []porcupine.Operation) {
 		out = append(out, p)
 	}
 	return out
-}
-
-// suspicion returns a hint for the search of the error: a value that was replaced twice.
-func suspicion(ops []operation) string {
-	replaced := map[uint64]*operation{}
-	for i := range ops {
-		o := &ops[i]
-		v, ok := o.value()
-		if !ok || o.call.Write == 0 {
-			continue
-		}
-		if p := replaced[v]; p != nil {
-			return fmt.Sprintf("value %d was replaced by operation %d of node %d and by operation %d of node %d", v,
-				p.call.Number, p.log.Node, o.call.Number, o.log.Node)
-		}
-		replaced[v] = o
-	}
-	return "no value was replaced twice"
 }
 
 // states finds acknowledged writes that a final state does not have. It returns the number of
