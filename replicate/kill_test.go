@@ -2,8 +2,7 @@ package replicate_test
 
 import (
 	"bufio"
-	"context"
-	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -11,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,144 +18,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/race"
-	"github.com/failaware/failaware/leader/quorum"
-	"github.com/failaware/failaware/replicate"
-	"github.com/failaware/failaware/timed"
 )
 
-// childNode is the name of the variable that makes the test program a node of a group
-// with a state on disks. It has the node's id, the round, the directory, whether there
-// is a quorum, and the addresses of all nodes.
-const childNode = "FAILAWARE_REPLICATE_CHILD"
-
-func TestMain(m *testing.M) {
-	if text := os.Getenv(childNode); text != "" {
-		if err := child(text); err != nil {
-			fmt.Println("failed", err)
-		}
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
-
-// child writes words and prints those that were acknowledged, until it is killed. In
-// round 0 it only prints the state of all: on one line, as the lines of others come between.
-func child(text string) error {
-	f := strings.Fields(text)
-	var id failaware.NodeID
-	var round int
-	if _, err := fmt.Sscan(f[0]+" "+f[1], &id, &round); err != nil {
-		return err
-	}
-	dir, withQuorum, addrs := f[2], f[3] != "all", f[4:]
-	cfg := failaware.Config{ID: id, Listen: addrs[id-1], StateDir: filepath.Join(dir, "node"), Timing: failaware.LAN(),
-		Broadcast: &failaware.BroadcastConfig{RequireQuorum: withQuorum}}
-	var all timed.Set
-	for i, addr := range addrs {
-		if other := failaware.NodeID(i + 1); other != id {
-			cfg.Peers = append(cfg.Peers, failaware.Peer{ID: other, Addr: addr})
-		}
-		all.Add(failaware.NodeID(i + 1))
-	}
-	var err error
-	switch {
-	case f[3] == changing:
-		err = join(&cfg)
-	case withQuorum:
-		cfg.Quorum, err = quorum.Majority(all)
-	}
-	if err != nil {
-		return err
-	}
-	n, err := failaware.Start(context.Background(), cfg)
-	if err != nil {
-		return err
-	}
-	app := &words{}
-	r, err := replicate.Start(n, app, replicate.Config{Storage: filepath.Join(dir, fmt.Sprint("state", id))})
-	if err != nil {
-		return err
-	}
-	for round == 0 { // all must have met: otherwise a node without others has its own state
-		var list string
-		fresh, err := r.ReadLatest(context.Background(), func() { list = strings.Join(app.list, " ") })
-		if err == nil && fresh.View.Set == all {
-			fmt.Println("whole", list)
-			time.Sleep(time.Hour)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if f[3] == changing {
-		go change(r, len(addrs))
-	}
-	for i := range 4 {
-		if f[3] == "sessions" {
-			go writeOnce(r, filepath.Join(dir, fmt.Sprintf("client%d.%d", id, i)), fmt.Sprintf("%d.%d", id, i))
-		} else {
-			go write(r, fmt.Sprintf("%d.%d.%d", round, id, i))
-		}
-	}
-	<-r.Done()
-	return r.Err()
-}
-
-// write writes words, each once.
-func write(r *replicate.Replica, prefix string) {
-	for k := 0; ; k++ {
-		word := fmt.Sprintf("%s.%d", prefix, k)
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		if a, err := r.Submit(ctx, []byte(word)); err == nil && a.Lasting {
-			fmt.Println("acked", word)
-		}
-		cancel()
-	}
-}
-
-// writeOnce is a client with a session. Its file has the session's id, and an empty line for
-// each number. It goes on with the last number, since it does not know what came of that.
-func writeOnce(r *replicate.Replica, path, prefix string) {
-	fail := func(err error) {
-		if err != nil {
-			fmt.Println("failed", err)
-		}
-	}
-	var id replicate.SessionID
-	begun := 0 // numbers in the file
-	if b, err := os.ReadFile(path); err == nil {
-		text, lines, _ := strings.Cut(string(b), "\n")
-		fail(id.UnmarshalText([]byte(text)))
-		begun = len(lines)
-	} else {
-		s, err := r.OpenSession(context.Background())
-		if err != nil {
-			return // the process ends
-		}
-		id = s.ID()
-		fail(os.WriteFile(path+".new", fmt.Appendf(nil, "%v\n", id), 0o600))
-		fail(os.Rename(path+".new", path))
-	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	fail(err)
-	s := r.Session(id)
-	for number := max(1, begun); ; number++ {
-		if number > begun {
-			_, err := file.WriteString("\n")
-			fail(err)
-		}
-		word := fmt.Sprintf("%s.%d", prefix, number)
-		a, err := s.Submit(context.Background(), uint64(number), []byte(word))
-		if errors.Is(err, failaware.ErrOutcomeUnknown) || errors.Is(err, failaware.ErrClosed) {
-			return
-		}
-		fail(err)
-		if a.Repeated {
-			fmt.Println("repeated", word)
-		}
-		fmt.Println("acked", word)
-	}
-}
+var killsFlag = flag.Int("kills", 0, "how often TestNothingAcknowledgedIsLostWithProcesses kills nodes, of each kind; 0: a few times")
 
 // addresses returns free addresses of this machine. On Linux they belong to a host that no other
 // program has chosen: between two processes of a node nobody holds its port.
@@ -175,8 +41,12 @@ func addresses(t *testing.T, n int) (out []string) {
 
 // processes are the nodes of a group, some of which run.
 type processes struct {
-	t       *testing.T
-	dir     string
+	t   *testing.T
+	dir string // has the directory disk of the nodes, and the files of clients
+	// power is the disk of the nodes, if its power fails at each kill. dark says that it has
+	// failed: nodes may then say so.
+	power   *powerDisk
+	dark    bool
 	kind    string
 	addrs   []string
 	running []*exec.Cmd
@@ -242,7 +112,7 @@ func (p *processes) take(line string) bool {
 	if strings.HasPrefix(line, "changed ") {
 		p.changes++
 	}
-	require.False(p.t, strings.HasPrefix(line, "failed"), line)
+	require.False(p.t, !p.dark && strings.HasPrefix(line, "failed"), line)
 	return line != "over"
 }
 
@@ -262,62 +132,98 @@ func (p *processes) write(d time.Duration) {
 	}
 }
 
-// killAgain kills nodes of a group again and again while they write: all at once, or some.
-// In the end all that was acknowledged is there, and nothing twice.
-func killAgain(t *testing.T, kind string, all bool, kills int) {
+// Ways to kill nodes.
+const (
+	killSome  = "some"  // one of them or more
+	killAll   = "all"   // at once
+	failPower = "power" // of all at once: their disk loses what was not flushed
+)
+
+// killBy kills nodes in a way.
+func (p *processes) killBy(way string) {
+	if way == failPower {
+		p.power.fail()
+		p.dark = true
+	}
+	killed := rand.Perm(len(p.addrs))
+	if way == killSome {
+		killed = killed[:1+rand.IntN(len(killed))]
+	}
+	p.kill(killed...)
+	if way == failPower {
+		p.power.comeBack()
+		p.dark = false
+	}
+}
+
+// killAgain kills nodes of a group again and again while they write. In the end all that was
+// acknowledged is there, and nothing twice.
+func killAgain(t *testing.T, kind, way string, kills int) {
 	nodes := 3
 	if kind == changing {
 		nodes = 5
 	}
 	p := &processes{t: t, dir: t.TempDir(), kind: kind, addrs: addresses(t, nodes), running: make([]*exec.Cmd, nodes),
 		lines: make(chan string, 1<<12), acked: map[string]bool{}}
+	disk := filepath.Join(p.dir, "disk")
+	require.NoError(t, os.Mkdir(disk, 0o700))
+	if way == failPower {
+		p.power = newPowerDisk(t, disk)
+	}
 	t.Cleanup(func() {
 		for _, i := range p.alive() {
 			_ = p.running[i].Process.Kill()
+			_ = p.running[i].Wait()
 		}
 	})
+	began := time.Now()
 	for round := range kills {
 		p.start(round + 1)
 		p.write(time.Duration(rand.IntN(150)) * time.Millisecond)
-		some := rand.Perm(nodes)
-		if !all {
-			some = some[:1+rand.IntN(nodes)]
-		}
-		p.kill(some...)
+		p.killBy(way)
 	}
+	took := time.Since(began)
 	p.kill(p.alive()...)
 	p.start(0)
 	state, whole := strings.CutPrefix(<-p.lines, "whole")
 	require.True(t, whole, state)
 	list := strings.Fields(state)
 	p.kill(p.alive()...)
+	var lost, twice []string
 	times := map[string]int{}
 	for _, word := range list {
-		times[word]++
-		require.Equal(t, 1, times[word], "%s was applied again", word)
-	}
-	for word := range p.acked {
-		require.Equal(t, 1, times[word], "%s is lost", word)
-	}
-	if kind == "sessions" {
-		require.Subset(t, list, upTo(p.acked), "clients go on with the next number when the last was acknowledged")
-	}
-	t.Logf("%d kills, %d acknowledged operations of %d, %d of them were submitted again, %d changes of the quorum system",
-		kills, len(p.acked), len(list), p.repeated, p.changes)
-}
-
-// upTo returns all words of the clients that wrote some word, up to that one.
-func upTo(acked map[string]bool) (all []string) {
-	for word := range acked {
-		i := strings.LastIndexByte(word, '.')
-		last, _ := strconv.Atoi(word[i+1:])
-		for k := 1; k <= last; k++ {
-			if w := fmt.Sprint(word[:i+1], k); !acked[w] {
-				all = append(all, w)
-			}
+		if times[word]++; times[word] == 2 {
+			twice = append(twice, word)
 		}
 	}
-	return all
+	for word := range p.acked {
+		if times[word] == 0 {
+			lost = append(lost, word)
+		}
+	}
+	t.Logf("%d kills in %v, %d acknowledged operations of %d, %d lost, %d twice, %d of them were submitted again, %d changes of the quorum system",
+		kills, took.Round(time.Second), len(p.acked), len(list), len(lost), len(twice), p.repeated, p.changes)
+	require.Empty(t, lost, "words that were acknowledged are lost")
+	require.Empty(t, twice, "words were applied again")
+	if kind == "sessions" {
+		require.Empty(t, slices.DeleteFunc(upTo(p.acked), func(w string) bool { return times[w] == 1 }), "clients go on with the next number when the last was acknowledged")
+	}
+}
+
+// upTo returns all words of the clients that wrote some word, up to their last one.
+func upTo(acked map[string]bool) (words []string) {
+	last := map[string]int{}
+	for word := range acked {
+		i := strings.LastIndexByte(word, '.') + 1
+		k, _ := strconv.Atoi(word[i:])
+		last[word[:i]] = max(last[word[:i]], k)
+	}
+	for client, n := range last {
+		for k := 1; k <= n; k++ {
+			words = append(words, fmt.Sprint(client, k))
+		}
+	}
+	return words
 }
 
 func (p *processes) alive() (is []int) {
@@ -330,21 +236,25 @@ func (p *processes) alive() (is []int) {
 }
 
 func TestNothingAcknowledgedIsLostWithProcesses(t *testing.T) {
-	kills := 6
-	if testing.Short() || race.Enabled {
+	kills := *killsFlag
+	switch {
+	case kills > 0:
+	case testing.Short() || race.Enabled:
 		kills = 2
+	default:
+		kills = 6
 	}
 	for _, kind := range []string{"quorum", "sessions", "all", changing} {
-		for _, all := range []bool{true, false} {
-			if kind == "all" && !all {
+		for _, way := range []string{killAll, killSome, failPower} {
+			if kind == "all" && way == killSome {
 				continue // the rest would wait for the killed ones
 			}
-			if race.Enabled && kind != "all" && all {
+			if race.Enabled && kind != "all" && way != killSome {
 				continue // it runs no other goroutines than the kills of some
 			}
-			t.Run(fmt.Sprintf("%s,all=%v", kind, all), func(t *testing.T) {
+			t.Run(kind+","+way, func(t *testing.T) {
 				t.Parallel() // they mostly wait: for elections, and for the disk
-				killAgain(t, kind, all, kills)
+				killAgain(t, kind, way, kills)
 			})
 		}
 	}
