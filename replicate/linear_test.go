@@ -59,6 +59,8 @@ type history struct {
 	ops    []porcupine.Operation
 	values uint64
 	known  int
+	atOnce int           // reads by lease that took no time, and so sent nothing
+	pause  time.Duration // the longest between two calls of a client
 }
 
 func (h *history) tick() int64 {
@@ -87,12 +89,13 @@ func (h *history) add(client int, in step, out *step, call, end int64) {
 // place is where a client finds the present process of its node.
 type place struct {
 	sync.Mutex
-	r   *replicate.Replica
-	app *number
+	r      *replicate.Replica
+	app    *number
+	killed int // processes of the node
 }
 
 // restart starts a process of a node, after the end of the last one.
-func (p *place) restart(t *testing.T, cfg failaware.Config) {
+func (p *place) restart(t *testing.T, cfg failaware.Config, c replicate.Config) {
 	p.Lock()
 	defer p.Unlock()
 	if p.r != nil {
@@ -101,18 +104,26 @@ func (p *place) restart(t *testing.T, cfg failaware.Config) {
 	n, err := failaware.Start(t.Context(), cfg)
 	require.NoError(t, err)
 	p.app = &number{}
-	p.r, err = replicate.Start(n, p.app, replicate.Config{OnEvent: func(e replicate.Event) {
+	c.OnEvent = func(e replicate.Event) {
 		if b, ok := e.(replicate.Begun); ok && !b.Remember.Empty() {
 			t.Errorf("too many nodes forgot: %v", e)
 		}
-	}})
+	}
+	p.r, err = replicate.Start(n, p.app, c)
 	require.NoError(t, err)
 }
 
-func (p *place) get() (*replicate.Replica, *number) {
+func (p *place) get() (*replicate.Replica, *number, int) {
 	p.Lock()
 	defer p.Unlock()
-	return p.r, p.app
+	return p.r, p.app, p.killed
+}
+
+// kill counts a process as killed: what it answers from now on, nobody hears.
+func (p *place) kill() {
+	p.Lock()
+	defer p.Unlock()
+	p.killed++
 }
 
 // way is a way to read.
@@ -125,12 +136,20 @@ const (
 	local             // Read
 )
 
+// choose returns the way of one read.
+func (w way) choose(rnd *rand.Rand) way {
+	if w == either {
+		return way(rnd.IntN(int(either)))
+	}
+	return w
+}
+
 // read reads in a way.
-func (w way) read(ctx context.Context, r *replicate.Replica, rnd *rand.Rand, f func()) (err error) {
-	switch {
-	case w == local:
+func (w way) read(ctx context.Context, r *replicate.Replica, f func()) (err error) {
+	switch w {
+	case local:
 		r.Read(f)
-	case w == leased || w == either && rnd.IntN(2) == 0:
+	case leased:
 		_, err = r.ReadLeased(ctx, f)
 	default:
 		_, err = r.ReadLatest(ctx, f)
@@ -141,32 +160,102 @@ func (w way) read(ctx context.Context, r *replicate.Replica, rnd *rand.Rand, f f
 // client writes and reads at a node until the context ends.
 func (h *history) client(ctx context.Context, id int, at *place, by way, rnd *rand.Rand) {
 	for ctx.Err() == nil {
-		r, app := at.get()
 		one, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
-		call := h.tick()
 		if rnd.IntN(2) == 0 {
-			in := step{write: h.value()}
-			a, err := r.Submit(one, binary.BigEndian.AppendUint64(nil, in.write))
-			switch {
-			case err == nil:
-				h.add(id, in, &step{result: a.Result.(uint64)}, call, h.tick())
-			case errors.Is(err, failaware.ErrOutcomeUnknown):
-				h.add(id, in, nil, call, 1<<62)
-			}
+			h.write(one, id, at)
 		} else {
-			var out step
-			if by.read(one, r, rnd, func() { out.result = app.value }) == nil {
-				h.add(id, step{}, &out, call, h.tick())
-			}
+			_ = h.read(one, id, at, by.choose(rnd))
 		}
 		cancel()
-		time.Sleep(time.Duration(rnd.IntN(20)) * time.Millisecond)
+		time.Sleep(time.Duration(rnd.Int64N(int64(h.pause))))
 	}
+}
+
+func (h *history) write(ctx context.Context, id int, at *place) {
+	r, _, process := at.get()
+	in, call := step{write: h.value()}, h.tick()
+	a, err := r.Submit(ctx, binary.BigEndian.AppendUint64(nil, in.write))
+	_, _, now := at.get()
+	switch {
+	case err == nil && now == process:
+		h.add(id, in, &step{result: a.Result.(uint64)}, call, h.tick())
+	case err == nil || errors.Is(err, failaware.ErrOutcomeUnknown):
+		h.add(id, in, nil, call, 1<<62)
+	}
+}
+
+func (h *history) read(ctx context.Context, id int, at *place, by way) error {
+	r, app, process := at.get()
+	var out step
+	call, began := h.tick(), time.Now()
+	err := by.read(ctx, r, func() { out.result = app.value })
+	took := time.Since(began)
+	if _, _, now := at.get(); err == nil && now == process {
+		h.add(id, step{}, &out, call, h.tick())
+		if by == leased && took == 0 {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.atOnce++
+		}
+	}
+	return err
 }
 
 // systems are quorum systems of five nodes.
 var systems = []string{"majority:1,2,3,4,5", "weighted:1=2,2=2,3=2,4=1,5=1", "weighted:1=3,2=2,3=1,4=1", "grid:1,2/3,4",
 	"explicit:1,2,3/1,4,5/2,3,4", "explicit:1,2/2,3/1,3,5"}
+
+const members = 5
+
+// numbers is a group of nodes in a bubble, with a client at each.
+type numbers struct {
+	t      *testing.T
+	rnd    *rand.Rand
+	net    *memory.Network
+	places [members]place // of nodes 1, 2, …
+	bounds failaware.Bounds
+	history
+}
+
+func newNumbers(t *testing.T, seed uint64, pause time.Duration) *numbers {
+	return &numbers{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), net: memory.New(memory.Options{Seed: seed, Buffer: 1 << 12}),
+		history: history{pause: pause}}
+}
+
+// play starts the nodes and their clients, and ends them after the events of f. It reports whether
+// one number explains all answers.
+func (g *numbers) play(seed uint64, by way, start func(id failaware.NodeID), f func()) bool {
+	var clients sync.WaitGroup
+	ctx, stop := context.WithCancel(g.t.Context())
+	for i := range g.places {
+		id, p := failaware.NodeID(i+1), &g.places[i]
+		start(id)
+		defer func() { _ = p.r.Close() }()
+		g.bounds = p.r.Node().Bounds()
+		own := rand.New(rand.NewPCG(seed, uint64(id)))
+		clients.Go(func() { g.client(ctx, i, p, by, own) })
+	}
+	time.Sleep(g.bounds.Ready + g.bounds.View)
+	g.net.Loss(0.01)
+	f()
+	stop()
+	clients.Wait()
+	return porcupine.CheckOperations(numberModel, g.ops)
+}
+
+// split splits the network in a random way, and waits for a random time.
+func (g *numbers) split() {
+	part := g.shuffled()
+	g.net.Partition(part[:g.rnd.IntN(members)])
+	time.Sleep(time.Duration(g.rnd.Int64N(int64(3 * g.bounds.View))))
+}
+
+func (g *numbers) shuffled() (ids []failaware.NodeID) {
+	for _, i := range g.rnd.Perm(members) {
+		ids = append(ids, failaware.NodeID(i+1))
+	}
+	return ids
+}
 
 // playNumbers has five clients of five nodes write and read, while the network is
 // split in random ways and loses packets, and nodes restart without a state. It returns whether one number
@@ -175,47 +264,24 @@ func playNumbers(t *testing.T, seed uint64, system string, by way) (ok bool, kno
 	q, err := quorum.Parse(system)
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		const count = 5
-		rnd := rand.New(rand.NewPCG(seed, 1))
-		net := memory.New(memory.Options{Seed: seed, Buffer: 1 << 12})
-		var group []failaware.NodeID
-		for id := failaware.NodeID(1); id <= count; id++ {
-			group = append(group, id)
+		g := newNumbers(t, seed, 20*time.Millisecond)
+		start := func(id failaware.NodeID) {
+			g.places[id-1].restart(t, failaware.Config{ID: id, Transport: g.net.Transport(), Quorum: q,
+				Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}}, replicate.Config{})
 		}
-		var h history
-		var clients sync.WaitGroup
-		ctx, stop := context.WithCancel(t.Context())
-		var bounds failaware.Bounds
-		config := func(id failaware.NodeID) failaware.Config {
-			return failaware.Config{ID: id, Transport: net.Transport(), Quorum: q,
-				Broadcast: &failaware.BroadcastConfig{RequireQuorum: true}}
-		}
-		var places [count]place
-		for i, id := range group {
-			p := &places[i]
-			p.restart(t, config(id))
-			defer func() { _ = p.r.Close() }()
-			bounds = p.r.Node().Bounds()
-			own := rand.New(rand.NewPCG(seed, uint64(id)))
-			clients.Go(func() { h.client(ctx, i, p, by, own) })
-		}
-		restarted := -1
-		time.Sleep(bounds.Ready + bounds.View)
-		net.Loss(0.01)
-		for range 8 {
-			rnd.Shuffle(count, func(i, j int) { group[i], group[j] = group[j], group[i] })
-			net.Partition(group[:rnd.IntN(count)])
-			time.Sleep(time.Duration(rnd.Int64N(int64(3 * bounds.View))))
-			if restarted < 0 || places[restarted].r.Progress().Situation == replicate.Working {
-				restarted = rnd.IntN(count)
-				places[restarted].restart(t, config(failaware.NodeID(restarted+1)))
+		ok = g.play(seed, by, start, func() {
+			restarted := -1
+			for range 8 {
+				g.split()
+				if restarted < 0 || g.places[restarted].r.Progress().Situation == replicate.Working {
+					restarted = g.rnd.IntN(members)
+					start(failaware.NodeID(restarted + 1))
+				}
 			}
-		}
-		net.Heal()
-		time.Sleep(2 * bounds.View)
-		stop()
-		clients.Wait()
-		ok, known = porcupine.CheckOperations(numberModel, h.ops), h.known
+			g.net.Heal()
+			time.Sleep(2 * g.bounds.View)
+		})
+		known = g.known
 	})
 	return ok, known
 }

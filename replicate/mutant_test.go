@@ -16,12 +16,12 @@ import (
 )
 
 // notLinearizable wants some world to show that a rule is missing.
-func notLinearizable(t *testing.T, id string) {
+func notLinearizable(t *testing.T, id string, by way) {
 	mutant.Set(id)
 	defer mutant.Set(mutant.None)
 	const worlds = 1500 // ten times what is usually needed
 	for seed := range uint64(worlds) {
-		if ok, _ := playNumbers(t, seed, systems[0], latest); !ok {
+		if ok, _ := playNumbers(t, seed, systems[0], by); !ok {
 			t.Logf("noticed by seed %d", seed)
 			return
 		}
@@ -30,11 +30,15 @@ func notLinearizable(t *testing.T, id string) {
 }
 
 func TestLinearizabilityNoticesUnconfirmed(t *testing.T) {
-	notLinearizable(t, "ReplicaUnconfirmed")
+	notLinearizable(t, "ReplicaUnconfirmed", latest)
 }
 
 func TestLinearizabilityNoticesAnyBarrier(t *testing.T) {
-	notLinearizable(t, "ReplicaAnyBarrier")
+	notLinearizable(t, "ReplicaAnyBarrier", latest)
+}
+
+func TestLinearizabilityNoticesReadUndelivered(t *testing.T) {
+	notLinearizable(t, "ReadUndelivered", either)
 }
 
 func TestStorageNoticesStateOfUnknownViews(t *testing.T) {
