@@ -95,7 +95,6 @@ func TestAClockSetBackIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastWaitForOneself", func() bool { return followsTheLeaderBack(t) })
 }
 
-// It makes stamps less exact, which no campaign judges.
 func TestKeptPromisesAreNoticed(t *testing.T) {
 	noticed(t, "BroadcastKeepPromises", func() bool { return recoversFromTheFuture(t) })
 }

@@ -20,6 +20,8 @@ type broadcastLiveness struct {
 	view  int64 // the time by which all hold one view
 	due   []dueMessage
 	Worst time.Duration
+	// wrongWalls says that some wall clocks are wrong when processes start.
+	wrongWalls bool
 
 	retry int64        // the longest time that a delivery may take in a calm world that loses one packet
 	soon  []dueMessage // by that bound
@@ -43,7 +45,7 @@ func (l *broadcastLiveness) init(k *Broadcasts, t *fault.Traffic, duration time.
 	timed := slices.ContainsFunc(t.Mix, func(o broadcast.Options) bool { return o.Order == broadcast.TimedOrder })
 	l.spell = int64(DeliveryBound(k.checker.Timing, k.checker.Nodes, timed))
 	l.retry = int64(retryBound(&k.checker.Timing, timed))
-	if t.WrongWalls > 0 { // messages of other views may be stamped far ahead
+	if l.wrongWalls = t.WrongWalls > 0; l.wrongWalls { // messages of other views may be stamped far ahead
 		l.spell += 2 * int64(k.checker.Timing.Expires)
 	}
 	if s := k.checker.Servers; s != nil {
@@ -136,10 +138,16 @@ func (l *broadcastLiveness) canOrder(n *Process, class broadcast.Class) bool {
 	return class != broadcast.ClassOrdered || q == nil || q.IsQuorum(l.k.checker.Live.block(n.ID))
 }
 
-// Delivered measures how long a message of the still period took.
+// Delivered measures how long a message of the still period took. With wrong wall clocks it
+// demands that a Timed one is stamped by group time: the clocks of earlier views leave no trace.
 func (l *broadcastLiveness) Delivered(d *broadcast.Delivery) {
-	if m := l.k.Sent[d.ID]; l.on && m != nil && m.still {
-		l.Worst = max(l.Worst, time.Duration(l.k.checker.Now-m.At))
+	m := l.k.Sent[d.ID]
+	if !l.on || m == nil || !m.still {
+		return
+	}
+	l.Worst = max(l.Worst, time.Duration(l.k.checker.Now-m.At))
+	if most := 2 * l.k.checker.Timing.Expires; l.wrongWalls && d.Order == broadcast.TimedOrder && d.Deviation > most {
+		l.k.fail("stamp", d.Sender, "the stamp of %v, broadcast in a still period, may be wrong by %v, more than %v", d.ID, d.Deviation, most)
 	}
 }
 
