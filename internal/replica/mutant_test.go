@@ -91,6 +91,7 @@ var notices = map[string]func(testing.TB){
 	"ReplicaForgetfulCounts":      forgetfulQuorum,
 	"ReplicaWaitingRemembers":     newcomerCounts,
 	"ReplicaForgetMemory":         renewedCounts,
+	"ReplicaPlacedBehind":         placeBeforeTheQueue,
 	"StorePlaceWithoutPosition":   placeInTheMiddle,
 	"StorePositionsSkipped":       positionsInTheMiddle,
 	"StorePositionsOverflowed":    positionsBehindTheQueue,

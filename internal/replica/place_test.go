@@ -31,6 +31,29 @@ func placeInTheMiddle(t testing.TB) {
 	require.Empty(t, w.again)
 }
 
+// placeBeforeTheQueue has a member get the state of the middle of a view after more operations
+// have come. The state has its place before them.
+func placeBeforeTheQueue(t testing.TB) {
+	w := newWorld(3, Config{Stored: true})
+	w.install(0, 1)
+	w.op(0, "a")
+	w.nodes[0].refuses, w.nodes[0].lazy, w.nodes[1].lazy = true, true, true
+	w.install(0, 1, 2)
+	w.op(0, "b")
+	w.answer(0)
+	w.op(0, "c")
+	w.op(1, "d")
+	w.answer(1)
+	w.run(10 * time.Millisecond)
+	all(t, w, "abcd", 0, 1, 2)
+	for _, states := range w.named {
+		require.Len(t, states, 1)
+	}
+	require.Empty(t, w.again)
+}
+
+func TestAStateFromTheMiddleHasItsPlaceBeforeTheQueue(t *testing.T) { placeBeforeTheQueue(t) }
+
 // placeInTheNextView has a member begin to get the state of the middle of a view, and get it
 // in the next one. What it then has is the state with which that view began.
 func placeInTheNextView(t testing.TB) {
