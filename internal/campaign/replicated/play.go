@@ -303,10 +303,11 @@ func (s *run) mayReplace(n *sim.Node, next quorum.System) bool {
 	return s.w.Time() < rage && m != nil && m.runs() && m.replica.MayReplace(next)
 }
 
-// idle reports whether all replicas are at work and nothing waits.
+// idle reports whether all replicas are at work and nothing waits, for a slow disk of another
+// node neither.
 func (s *run) idle() bool {
 	for _, m := range s.members {
-		if !m.replica.Current() || len(m.calls) > 0 || len(m.sendQueue) > 0 {
+		if !m.replica.Current() || len(m.calls) > 0 || len(m.sendQueue) > 0 || s.stored() && len(m.told.held) > 0 {
 			return false
 		}
 	}

@@ -73,6 +73,7 @@ var regressions = []struct {
 	{"a disk has the beginning of a view, under its rank", Options{Disks: true, Quorum: true}, 1253},
 	{"a disk has the beginning of a view, under its rank", Options{Disks: true, Quorum: true}, 3511},
 	{"a piece of a snapshot overtakes the offer to make it", Options{Disks: true}, 490},
+	{"a run ends when the slowest disk has its last operation, and others know it", Options{Disks: true, Damage: true}, 7001012},
 }
 
 func TestRegressions(t *testing.T) {
