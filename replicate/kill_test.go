@@ -142,7 +142,7 @@ const (
 // killBy kills nodes in a way.
 func (p *processes) killBy(way string) {
 	if way == failPower {
-		p.power.fail()
+		p.power.fail(p.running...)
 		p.dark = true
 	}
 	killed := rand.Perm(len(p.addrs))

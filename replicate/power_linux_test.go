@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,12 +59,40 @@ func (d *powerDisk) mount() error { return run("mount", "-o", "loop", d.image, d
 
 func (d *powerDisk) unmount() error { return run("umount", d.dir) }
 
-// fail makes the power fail.
-func (d *powerDisk) fail() {
+// fail makes the power fail, of the disk and of the machines on which processes run. These stop
+// before the disk: a flush that is under way when the file system is shut down may be reported to
+// have succeeded, which no disk without power does.
+func (d *powerDisk) fail(running ...*exec.Cmd) {
+	for _, p := range running {
+		require.NoError(d.t, p.Process.Signal(unix.SIGSTOP))
+	}
+	for _, p := range running {
+		for !stands(d.t, p.Process.Pid) {
+			runtime.Gosched()
+		}
+	}
 	f, err := os.Open(d.dir)
 	require.NoError(d.t, err)
 	defer f.Close()
 	require.NoError(d.t, unix.IoctlSetPointerInt(int(f.Fd()), shutdown, noLogFlush))
+}
+
+// stands reports whether no thread of a process that was told to stop can run its own code: each
+// has stopped, waits for the disk, or has ended.
+func stands(t *testing.T, pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	require.NoError(t, err)
+	for _, path := range threads {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return false // the thread has just ended
+		}
+		_, fields, _ := strings.Cut(string(b), ") ")
+		if fields == "" || !strings.ContainsRune("TDZX", rune(fields[0])) {
+			return false
+		}
+	}
+	return len(threads) > 0
 }
 
 // comeBack mounts the file system again, with what was flushed when its power failed. No process

@@ -2,7 +2,10 @@
 
 package replicate_test
 
-import "testing"
+import (
+	"os/exec"
+	"testing"
+)
 
 type powerDisk struct{}
 
@@ -11,6 +14,6 @@ func newPowerDisk(t *testing.T, _ string) *powerDisk {
 	return nil
 }
 
-func (*powerDisk) fail() {}
+func (*powerDisk) fail(...*exec.Cmd) {}
 
 func (*powerDisk) comeBack() {}
