@@ -1,3 +1,5 @@
+//go:build unix
+
 package replicate_test
 
 import (
