@@ -51,7 +51,7 @@ func init() {
 	for _, s := range []*system{
 		{name: "failaware", member: startOurs, leads: true, views: true, stores: true, anySender: true,
 			flavours: []string{"weak", "strict"}, module: "github.com/failaware/failaware",
-			settings: [2]string{"timing LAN; for messages and operations GOMAXPROCS=1, with which raft is slower", "timing Local"},
+			settings: [2]string{"timing LAN", "timing Local"},
 			storing:  "in the node's process (replicate, Storage, RequireQuorum)", faults: [2]time.Duration{time.Second, 500 * time.Millisecond}},
 		{name: "failaware kv", member: startKVClient, daemon: kvServer, program: "failaware", readies: forStoring, stores: true, anySender: true,
 			settings: [2]string{"timing LAN", ""}, storing: "over HTTP to the node beside them, by Writer of the Go client"},
