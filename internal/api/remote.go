@@ -160,17 +160,17 @@ type verified struct {
 // or with a ticket of a connection before. It is verified again once for each connection and
 // each reading of the files.
 func (r *Remote) verify(q *http.Request) (lasts time.Duration) {
-	now := time.Now
+	now := time.Now()
 	if r.now != nil {
-		now = r.now
+		now = r.now()
 	}
 	c, conn := r.current.Load(), connOf(q)
 	if conn != nil {
 		if v := conn.verified.Load(); v != nil && v.under == c {
-			return v.until.Sub(now())
+			return v.until.Sub(now)
 		}
 	}
-	o := x509.VerifyOptions{Roots: c.config.ClientCAs, Intermediates: x509.NewCertPool(), CurrentTime: now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	o := x509.VerifyOptions{Roots: c.config.ClientCAs, Intermediates: x509.NewCertPool(), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 	for _, other := range q.TLS.PeerCertificates[1:] {
 		o.Intermediates.AddCert(other)
 	}
@@ -182,7 +182,7 @@ func (r *Remote) verify(q *http.Request) (lasts time.Duration) {
 	if conn != nil {
 		conn.verified.Store(v)
 	}
-	return v.until.Sub(now())
+	return v.until.Sub(now)
 }
 
 // expiry returns when the last of the chains ends, each of which ends with its first certificate

@@ -42,8 +42,9 @@ func forgetfulQuorum(t testing.TB) {
 
 func TestAQuorumWithoutMemoryWaitsForTheOthers(t *testing.T) { forgetfulQuorum(t) }
 
-// A node that has restarted counts when it has got the state, and no earlier.
-func newcomerCounts(t testing.TB) {
+// awaitingNewcomer returns a world in which the third node has restarted, and waits for the
+// state, of which the others have not made a snapshot yet.
+func awaitingNewcomer(t testing.TB) *world {
 	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
 	w.install(0, 1, 2)
 	w.op(0, "a")
@@ -51,6 +52,12 @@ func newcomerCounts(t testing.TB) {
 	w.nodes[0].lazy, w.nodes[1].lazy = true, true
 	w.install(0, 1, 2)
 	require.Equal(t, Transferring, w.nodes[2].r.Situation())
+	return w
+}
+
+// A node that has restarted counts when it has got the state, and no earlier.
+func newcomerCounts(t testing.TB) {
+	w := awaitingNewcomer(t)
 	w.install(1, 2)
 	require.Equal(t, Recovering, w.nodes[2].r.Situation())
 	w.install(0, 1, 2)
@@ -127,13 +134,7 @@ func TestAGroupThatBeginsAnewSaysSo(t *testing.T) { beginsLossy(t) }
 // A node that waited for the state of a settled view knows that there was one, when all that
 // had it are gone.
 func awaitedInVain(t testing.TB) {
-	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
-	w.install(0, 1, 2)
-	w.op(0, "a")
-	w.restart(2, 1)
-	w.nodes[0].lazy, w.nodes[1].lazy = true, true
-	w.install(0, 1, 2)
-	require.Equal(t, Transferring, w.nodes[2].r.Situation())
+	w := awaitingNewcomer(t)
 	w.restart(0, 1)
 	w.restart(1, 1)
 	w.install(0, 1, 2)

@@ -173,7 +173,7 @@ func (c *check) end() {
 			c.fail("liveness", m, "is not in a view of all at the end: %v, up to date: %v", v, upToDate)
 			return
 		}
-		if !m.replica.Current() || len(m.calls) > 0 || len(m.sendQueue) > 0 {
+		if !m.idle() {
 			c.fail("liveness", m, "is not at work at the end: standing %v, settled %v, %d calls and %d messages wait",
 				m.replica.Standing(), m.replica.Settled(), len(m.calls), len(m.sendQueue))
 			return

@@ -57,6 +57,11 @@ const blocksReused = 16
 // runs reports whether the incarnation still runs.
 func (m *member) runs() bool { return m.n.Up() && m.n.Incarnation() == m.inc }
 
+// idle reports whether the replica is at work, and no call or message of it waits.
+func (m *member) idle() bool {
+	return m.replica.Current() && len(m.calls) == 0 && len(m.sendQueue) == 0
+}
+
 // own reports whether a delivery is of the member.
 func (m *member) own(d *broadcast.Delivery) bool {
 	return d.Sender == m.inc.Node && d.Boot == m.inc.Boot

@@ -307,7 +307,7 @@ func (s *run) mayReplace(n *sim.Node, next quorum.System) bool {
 // node neither.
 func (s *run) idle() bool {
 	for _, m := range s.members {
-		if !m.replica.Current() || len(m.calls) > 0 || len(m.sendQueue) > 0 || s.stored() && len(m.told.held) > 0 {
+		if !m.idle() || s.stored() && len(m.told.held) > 0 {
 			return false
 		}
 	}
