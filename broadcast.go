@@ -48,7 +48,7 @@ func (n *Node) BroadcastAndWait(ctx context.Context, payload []byte, opts Broadc
 	}
 	sends := n.loop.Sends()
 	w := sends.NewWaiter()
-	id, err := n.send(ctx, sendqueue.Application, payload, opts, w)
+	id, err := n.send(ctx, sendqueue.Application, payload, opts, w.Queued)
 	if err != nil {
 		sends.Free(w)
 		return Outcome{}, err
@@ -72,9 +72,9 @@ func outcomeOf(o *sendqueue.Outcome) Outcome {
 		Stamp: m.Stamp, Deviation: m.Deviation}
 }
 
-// send queues a message of a lane for the loop, with the waiter for its outcome, if there
-// is one.
-func (n *Node) send(ctx context.Context, lane sendqueue.Lane, payload []byte, opts BroadcastOptions, w *sendqueue.Waiter) (MessageID, error) {
+// send queues a message of a lane for the loop. queued, if not nil, is called with its id before
+// the loop can take it.
+func (n *Node) send(ctx context.Context, lane sendqueue.Lane, payload []byte, opts BroadcastOptions, queued func(MessageID)) (MessageID, error) {
 	b := n.cfg.Broadcast
 	opt := broadcast.Options{Order: opts.Order, Atomicity: opts.Atomicity}
 	switch {
@@ -87,7 +87,7 @@ func (n *Node) send(ctx context.Context, lane sendqueue.Lane, payload []byte, op
 	case ctx.Err() != nil:
 		return MessageID{}, context.Cause(ctx)
 	}
-	id, err := n.loop.Sends().Send(ctx, lane, payload, opt, w, opts.NoWait)
+	id, err := n.loop.Sends().Send(ctx, lane, payload, opt, queued, opts.NoWait)
 	if err == sendqueue.ErrClosed {
 		err = ErrClosed
 	}

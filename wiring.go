@@ -136,7 +136,10 @@ func init() {
 			_, err := n.send(ctx, sendqueue.State, payload, BroadcastOptions{Order: opt.Order, Atomicity: opt.Atomicity}, nil)
 			return err
 		}
-		return attach.Deliveries{Queue: q, Send: send, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Guard: n.guardQuorum, Wake: n.loop.Wake, Log: n.log}, err
+		submit := func(ctx context.Context, payload []byte, opt broadcast.Options, noWait bool, queued func(broadcast.ID)) (broadcast.ID, error) {
+			return n.send(ctx, sendqueue.Application, payload, BroadcastOptions{Order: opt.Order, Atomicity: opt.Atomicity, NoWait: noWait}, queued)
+		}
+		return attach.Deliveries{Queue: q, Send: send, Submit: submit, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Guard: n.guardQuorum, Wake: n.loop.Wake, Log: n.log}, err
 	}
 }
 

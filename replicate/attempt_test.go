@@ -73,7 +73,7 @@ func TestAPauseThatFailsLeavesTheOutcomeUnknown(t *testing.T) { pauseFails(t) }
 func outcomesSayAll(t testing.TB) {
 	id := failaware.MessageID{Sender: 1, Boot: 2, Sequence: 3}
 	v := engine.Verdict{Message: broadcast.Delivery{ID: id, Transitional: true, Stamp: 4, Deviation: 5}, Result: "x", Lasting: true}
-	require.Equal(t, Applied{ID: id, Result: "x", Transitional: true, Lasting: true, Stamp: 4, Deviation: 5}, appliedOf(id, &v))
+	require.Equal(t, Applied{ID: id, Result: "x", Transitional: true, Lasting: true, Stamp: 4, Deviation: 5}, appliedOf(&v))
 }
 
 func TestOutcomesSayAllThatIsKnown(t *testing.T) { outcomesSayAll(t) }

@@ -106,12 +106,14 @@ type Replica struct {
 	node   *failaware.Node
 	engine *engine.Engine
 	reach  func() (broadcast.Reach, bool) // of the node
-	lasts  bool                           // operations may come to last
-	stored bool                           // on disks
-	cancel context.CancelFunc
-	done   chan struct{}
-	err    error        // written before done is closed
-	log    hclog.Logger // nil with OnEvent
+	// broadcast is [attach.Deliveries.Submit] of the node.
+	broadcast func(ctx context.Context, payload []byte, opt broadcast.Options, noWait bool, queued func(failaware.MessageID)) (failaware.MessageID, error)
+	lasts     bool // operations may come to last
+	stored    bool // on disks
+	cancel    context.CancelFunc
+	done      chan struct{}
+	err       error        // written before done is closed
+	log       hclog.Logger // nil with OnEvent
 }
 
 // Start keeps an application the same as those of the other nodes of the group, over the

@@ -68,13 +68,13 @@ func (r *Replica) SubmitWith(ctx context.Context, command []byte, opts failaware
 
 // submit broadcasts the payload of an operation.
 func (r *Replica) submit(ctx context.Context, payload []byte, opts failaware.BroadcastOptions) (Applied, error) {
-	id, v, err := r.send(ctx, payload, opts, nil)
+	v, err := r.send(ctx, payload, opts, nil)
 	if err != nil {
 		return Applied{}, err
 	}
-	a := appliedOf(id, &v)
+	a := appliedOf(&v)
 	if r.lasts && !v.Lasting && opts.Atomicity == failaware.StrictAtomicity {
-		if err := r.confirm(ctx, id, v.Restores); err != nil {
+		if err := r.confirm(ctx, a.ID, v.Restores); err != nil {
 			return Applied{}, err
 		}
 		a.Lasting = true
@@ -83,58 +83,58 @@ func (r *Replica) submit(ctx context.Context, payload []byte, opts failaware.Bro
 }
 
 // appliedOf returns the outcome of an operation with a verdict.
-func appliedOf(id failaware.MessageID, v *engine.Verdict) Applied {
+func appliedOf(v *engine.Verdict) Applied {
 	m := &v.Message
-	return Applied{ID: id, Result: v.Result, Transitional: m.Transitional, Lasting: v.Lasting, Stamp: m.Stamp, Deviation: m.Deviation}
+	return Applied{ID: m.ID, Result: v.Result, Transitional: m.Transitional, Lasting: v.Lasting, Stamp: m.Stamp, Deviation: m.Deviation}
 }
 
 // send broadcasts, once operations are accepted, and waits for the verdict. at, if
 // not nil, is called with a verdict at its place among the calls of the application.
-func (r *Replica) send(ctx context.Context, payload []byte, opts failaware.BroadcastOptions, at func(engine.Verdict)) (failaware.MessageID, engine.Verdict, error) {
-	outcomes := &r.engine.Outcomes
+func (r *Replica) send(ctx context.Context, payload []byte, opts failaware.BroadcastOptions, at func(engine.Verdict)) (engine.Verdict, error) {
 	if r.engine.Waited() {
-		return failaware.MessageID{}, engine.Verdict{}, ErrInside
+		return engine.Verdict{}, ErrInside
 	}
-	for {
-		if err := r.accepting(ctx, opts.NoWait); err != nil {
-			return failaware.MessageID{}, engine.Verdict{}, err
-		}
-		call := outcomes.Sending()
-		id, err := r.node.Broadcast(ctx, payload, opts)
-		w := outcomes.Sent(call, id, err, at)
-		switch {
-		case errors.Is(err, failaware.ErrNoQuorum):
-			if err := r.pause(ctx, opts.NoWait); err != nil {
-				return id, engine.Verdict{}, err
-			}
-			continue // the replica does not know of the view yet
-		case err != nil:
-			return id, engine.Verdict{}, err
-		}
-		select {
-		case v := <-w.Verdict:
-			outcomes.Over(w)
-			return known(id, v)
-		case <-ctx.Done():
-			defer outcomes.Over(w)
-			if outcomes.Forget(id) {
-				return id, engine.Verdict{}, &failaware.UnknownOutcomeError{ID: id, Reason: failaware.NotAwaited, Err: context.Cause(ctx)}
-			}
-			return known(id, <-w.Verdict) // it is just being given
-		}
+	outcomes := &r.engine.Outcomes
+	w := outcomes.Wait(at)
+	defer outcomes.Over(w)
+	id, err := r.queue(ctx, payload, opts, w.Queued)
+	if err != nil {
+		return engine.Verdict{}, err
 	}
+	select {
+	case <-w.Given:
+	case <-ctx.Done():
+		if outcomes.Forget(id) {
+			return engine.Verdict{}, &failaware.UnknownOutcomeError{ID: id, Reason: failaware.NotAwaited, Err: context.Cause(ctx)}
+		}
+		<-w.Given // it is just being given
+	}
+	if why := w.Verdict.Unknown; why != "" {
+		return w.Verdict, &failaware.UnknownOutcomeError{ID: id, Reason: why}
+	}
+	return w.Verdict, nil
 }
 
-func known(id failaware.MessageID, v engine.Verdict) (failaware.MessageID, engine.Verdict, error) {
-	if v.Unknown != "" {
-		return id, v, &failaware.UnknownOutcomeError{ID: id, Reason: v.Unknown}
+// queue broadcasts, once operations are accepted. queued is called with the id before the
+// message can be delivered.
+func (r *Replica) queue(ctx context.Context, payload []byte, opts failaware.BroadcastOptions, queued func(failaware.MessageID)) (failaware.MessageID, error) {
+	for {
+		if err := r.accepting(ctx, opts.NoWait); err != nil {
+			return failaware.MessageID{}, err
+		}
+		id, err := r.broadcast(ctx, payload, broadcast.Options{Order: opts.Order, Atomicity: opts.Atomicity}, opts.NoWait, queued)
+		if !errors.Is(err, failaware.ErrNoQuorum) {
+			return id, err
+		}
+		if err := r.pause(ctx, opts.NoWait); err != nil { // the replica does not know of the view yet
+			return id, err
+		}
 	}
-	return id, v, nil
 }
 
 // accepting waits until operations are accepted.
 func (r *Replica) accepting(ctx context.Context, noWait bool) error {
-	for {
+	for !r.engine.Accepting() {
 		status, changed := r.engine.Status()
 		if status.Accepting {
 			return nil
@@ -150,6 +150,7 @@ func (r *Replica) accepting(ctx context.Context, noWait bool) error {
 			return refusal(&status, context.Cause(ctx))
 		}
 	}
+	return nil
 }
 
 // refusal returns the error of an operation that was not accepted in a situation.
@@ -184,8 +185,7 @@ func (r *Replica) barrier(ctx context.Context, at func()) (engine.Verdict, error
 				return engine.Verdict{}, err
 			}
 		}
-		_, v, err := r.send(ctx, replica.AppendBarrier(nil), ordered, place)
-		return v, err
+		return r.send(ctx, replica.AppendBarrier(nil), ordered, place)
 	})
 	switch {
 	case errors.Is(err, errStateReplaced):

@@ -20,6 +20,9 @@ type Deliveries struct {
 	// Send is Broadcast of the node, in the lane of the replicated state: however much
 	// others send, it has its part of the room.
 	Send func(ctx context.Context, payload []byte, opt broadcast.Options) error
+	// Submit is Broadcast of the node. queued is called with the id of the message before it
+	// can be delivered; it must not block.
+	Submit func(ctx context.Context, payload []byte, opt broadcast.Options, noWait bool, queued func(broadcast.ID)) (broadcast.ID, error)
 	// RecallOrdered says which ordered messages are in a state that the consumer has from an
 	// earlier process, before it calls Keep: none of them may come again. The error is that
 	// of a node that has stopped.

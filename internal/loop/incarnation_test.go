@@ -39,7 +39,7 @@ func endsOfIncarnations(t testing.TB) {
 		readersFirst(t, l)
 		w := l.Sends().NewWaiter()
 		d.mu.Lock() // no caller takes a turn
-		_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("lost"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, w, false)
+		_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("lost"), broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, w.Queued, false)
 		d.mu.Unlock()
 		require.NoError(t, err)
 		if why == life.Suspended || why == life.ClockBackwards {

@@ -143,7 +143,7 @@ func outcomesOfItself(t testing.TB) {
 		l, _ := newTestLoop(t)
 		d := l.driver
 		d.mu.Lock() // no caller takes a turn
-		_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("mine"), broadcast.Options{Order: order}, l.Sends().NewWaiter(), true)
+		_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("mine"), broadcast.Options{Order: order}, l.Sends().NewWaiter().Queued, true)
 		d.mu.Unlock()
 		require.NoError(t, err)
 		d.supply()

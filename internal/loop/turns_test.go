@@ -104,7 +104,7 @@ func TestTheApplicationLearnsOfLostMessages(t *testing.T) {
 	d := l.driver
 	w := l.Sends().NewWaiter()
 	d.mu.Lock() // no caller takes a turn
-	_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("a word"), broadcast.Options{}, w, true)
+	_, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("a word"), broadcast.Options{}, w.Queued, true)
 	d.mu.Unlock()
 	require.NoError(t, err)
 	d.deliver(&broadcast.Effect{Kind: broadcast.Elsewhere, Class: broadcast.ClassOrdered, From: 3, Through: 5, View: d.stack.Membership().View()})

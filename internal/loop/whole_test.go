@@ -24,7 +24,7 @@ func await(t testing.TB, l *Loop) (*sendqueue.Waiter, broadcast.ID) {
 	w := l.Sends().NewWaiter()
 	l.driver.mu.Lock() // no caller takes a turn
 	defer l.driver.mu.Unlock()
-	id, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("a word"), broadcast.Options{}, w, true)
+	id, err := l.Sends().Send(t.Context(), sendqueue.Application, []byte("a word"), broadcast.Options{}, w.Queued, true)
 	require.NoError(t, err)
 	return w, id
 }

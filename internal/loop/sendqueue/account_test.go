@@ -105,13 +105,15 @@ func (a *account) send(t *rapid.T) {
 		payload[i] = byte(r.Uint32())
 	}
 	m := sent{payload: string(payload), opt: opt}
+	var queued func(broadcast.ID)
 	if rapid.Bool().Draw(t, "awaited") {
 		m.waiter = a.q.NewWaiter()
+		queued = m.waiter.Queued
 	}
 	c := opt.Order.Class()
 	lane := rapid.SampledFrom([]Lane{Application, State}).Draw(t, "lane")
 	wakes, full := a.wakes, weight(a.in[c]) >= classBytes && a.filled[c][lane] >= laneBytes[lane]
-	id, err := a.q.Send(context.Background(), lane, payload, opt, m.waiter, true)
+	id, err := a.q.Send(context.Background(), lane, payload, opt, queued, true)
 	clear(payload) // it was copied
 	switch {
 	case a.refuses && c == broadcast.ClassOrdered:

@@ -19,12 +19,13 @@ const (
 // Send queues a message in a lane, with a copy of the payload, and returns its id. While
 // there is no room it waits until ctx is done, or fails at once with noWait: the error
 // then matches [broadcast.ErrWindowFull] and the cause of ctx, if that ended the
-// wait. Other errors are [broadcast.ErrNoQuorum] and [ErrClosed]. w, if not nil,
-// gets the outcome of a message that was queued. Send is safe for concurrent use.
-func (q *Queue) Send(ctx context.Context, lane Lane, payload []byte, opt broadcast.Options, w *Waiter, noWait bool) (broadcast.ID, error) {
+// wait. Other errors are [broadcast.ErrNoQuorum] and [ErrClosed]. queued, if not nil, is
+// called with the id of a message that was queued, before the loop can take it: it must not
+// block, or use the queue. Send is safe for concurrent use.
+func (q *Queue) Send(ctx context.Context, lane Lane, payload []byte, opt broadcast.Options, queued func(broadcast.ID), noWait bool) (broadcast.ID, error) {
 	class := opt.Order.Class()
 	for at := arriving; ; {
-		id, first, err := q.put(lane, payload, opt, w, !noWait, &at)
+		id, first, err := q.put(lane, payload, opt, queued, !noWait, &at)
 		if first {
 			q.opt.Wake()
 		}
@@ -46,7 +47,7 @@ func (q *Queue) Send(ctx context.Context, lane Lane, payload []byte, opt broadca
 //
 // A caller that arrives may overtake one that was woken: that saves a switch of
 // goroutines for every message. But a waiter can be overtaken at most once.
-func (q *Queue) put(lane Lane, payload []byte, opt broadcast.Options, w *Waiter, wait bool, at *place) (id broadcast.ID, first bool, err error) {
+func (q *Queue) put(lane Lane, payload []byte, opt broadcast.Options, queued func(broadcast.ID), wait bool, at *place) (id broadcast.ID, first bool, err error) {
 	class := opt.Order.Class()
 	c := &q.classes[class]
 	q.mu.Lock()
@@ -70,9 +71,8 @@ func (q *Queue) put(lane Lane, payload []byte, opt broadcast.Options, w *Waiter,
 		c.bytes[lane] += len(payload) + MessageOverhead
 		c.last += q.fragments(len(payload))
 		id = broadcast.ID{Sender: q.opt.Self, Boot: q.boot, Class: class, Sequence: c.last}
-		if w != nil {
-			q.waiters[class].add(w, c.last)
-			q.awaited[class].Store(true)
+		if queued != nil {
+			queued(id)
 		}
 		first = !q.pending.Swap(true)
 	}
@@ -149,14 +149,19 @@ func (q *Queue) NewWaiter() *Waiter {
 	if w, ok := q.spareWaiters.Get().(*Waiter); ok {
 		return w
 	}
-	return &Waiter{Result: make(chan Outcome, 1)}
+	w := &Waiter{Result: make(chan Outcome, 1)}
+	w.Queued = func(id broadcast.ID) { q.await(w, id) }
+	return w
 }
 
 // Free lets the waiter be used again. Its result must have been taken, or its
 // message was never queued.
 func (q *Queue) Free(w *Waiter) { q.spareWaiters.Put(w) }
 
-func (w *waiters) add(x *Waiter, sequence uint64) {
-	x.sequence = sequence
-	w.list = append(w.list, x)
+// await has a waiter get the outcome of a message. The caller holds mu.
+func (q *Queue) await(w *Waiter, id broadcast.ID) {
+	w.sequence = id.Sequence
+	of := &q.waiters[id.Class]
+	of.list = append(of.list, w)
+	q.awaited[id.Class].Store(true)
 }

@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LanesBorrowAlways":     sharesByWeights,
 		"LanesForgive":          sharesByWeights,
 		"LanesWaitForEachOther": everyLaneMoves,
+		"QueuedTooLate":         waitsBefore,
 		"SendGivesUpAlone":      wakesTheNext,
 	})
 }

@@ -31,6 +31,8 @@ type Waiter struct {
 	// Result gets the outcome. It has room for one, so that the loop never waits for
 	// the waiter.
 	Result chan Outcome
+	// Queued is for [Queue.Send] of that message.
+	Queued func(broadcast.ID)
 
 	sequence uint64
 }

@@ -67,7 +67,7 @@ func TestOutcomesReachTheirWaiters(t *testing.T) {
 	q.Restart(7)
 	send := func(order broadcast.Order) (*Waiter, broadcast.ID) {
 		w := q.NewWaiter()
-		id, err := q.Send(t.Context(), Application, []byte("x"), broadcast.Options{Order: order, Atomicity: broadcast.WeakAtomicity}, w, true)
+		id, err := q.Send(t.Context(), Application, []byte("x"), broadcast.Options{Order: order, Atomicity: broadcast.WeakAtomicity}, w.Queued, true)
 		require.NoError(t, err)
 		return w, id
 	}
@@ -94,6 +94,26 @@ func TestOutcomesReachTheirWaiters(t *testing.T) {
 	_, err = q.Send(t.Context(), Application, nil, broadcast.Options{Order: broadcast.Unordered, Atomicity: broadcast.WeakAtomicity}, nil, false)
 	require.ErrorIs(t, err, ErrClosed)
 }
+
+// waitsBefore has the loop look for a message as soon as it may. The caller has begun to wait for
+// its outcome by then.
+func waitsBefore(t testing.TB) {
+	began, early := false, false
+	q := New(Options{Self: 1, PacketBytes: classBytes})
+	q.opt.Wake = func() { early = !began }
+	q.Restart(7)
+	queued := func(broadcast.ID) {
+		if began = !q.mu.TryLock(); !began {
+			q.mu.Unlock()
+		}
+	}
+	_, err := q.Send(t.Context(), Application, []byte("x"), broadcast.Options{Order: broadcast.TotalOrder}, queued, true)
+	require.NoError(t, err)
+	require.True(t, began, "the loop could have taken the message")
+	require.False(t, early)
+}
+
+func TestACallerWaitsBeforeItsMessageGoes(t *testing.T) { waitsBefore(t) }
 
 // The next incarnation does not inherit the lack of a quorum: it knows no view yet.
 func refusalEnds(t testing.TB) {

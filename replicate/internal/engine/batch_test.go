@@ -26,7 +26,7 @@ func stepsTogether(t testing.TB) {
 		m.items = nil
 		i.distribute(i.step(batch, nil))
 		for _, q := range i.sends {
-			for x, ok := q.first(); ok; x, ok = q.first() {
+			for x := q.first(); x != nil; x = q.first() {
 				payload, err := x.Message()
 				require.NoError(t, err)
 				require.NoError(t, m.Broadcast(t.Context(), payload, x.Options))

@@ -9,6 +9,9 @@ import (
 // longFlush is how long a disk may take for an operation before it holds it up.
 const longFlush = time.Second
 
+// Accepting reports whether operations may be broadcast.
+func (e *Engine) Accepting() bool { return e.accepting.Load() }
+
 // Status returns the status of the replica, and a channel that is closed when it
 // changes, its progress and its disks aside. Between two incarnations the status is zero.
 func (e *Engine) Status() (Status, <-chan struct{}) {

@@ -105,6 +105,8 @@ type Engine struct {
 	app      Application
 	restores uint64 // how often the state was replaced by that of others
 
+	accepting atomic.Bool // what the status says: each operation asks
+
 	mu      sync.Mutex
 	status  Status
 	changed chan struct{} // closed when the status changes in more than its progress
@@ -190,6 +192,7 @@ func (e *Engine) setStatus(s Status) {
 		x.Progress, x.Waits, x.Unstored, x.Since = replica.Progress{}, false, timed.Set{}, 0
 	}
 	e.status = s
+	e.accepting.Store(s.Accepting)
 	if now != before {
 		close(e.changed)
 		e.changed = make(chan struct{})

@@ -376,25 +376,6 @@ func TestManyOperationsOfASlowApplication(t *testing.T) {
 	})
 }
 
-// A queue that is full is so until half of its limit is taken, and then says so.
-func TestAQueueEases(t *testing.T) {
-	q := newQueue(10, func(weight *int) int { return *weight })
-	for range 11 {
-		require.False(t, q.isFull())
-		q.put(1)
-	}
-	for range 5 {
-		_, err := q.take(t.Context())
-		require.NoError(t, err)
-		require.True(t, q.isFull())
-		require.Empty(t, q.eased)
-	}
-	_, err := q.take(t.Context())
-	require.NoError(t, err)
-	require.False(t, q.isFull())
-	require.Len(t, q.eased, 1)
-}
-
 type plain struct{ Application }
 
 func TestHashEveryNeedsAHash(t *testing.T) {

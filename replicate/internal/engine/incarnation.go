@@ -146,17 +146,18 @@ func (i *incarnation) returned(res result, out []replica.Effect) []replica.Effec
 // next ones.
 func (i *incarnation) distribute(out []replica.Effect) []replica.Effect {
 	i.extent.publish(i.machine.Extent(), callsIn(out))
-	for _, e := range out {
+	for k := range out {
+		e := &out[k]
 		switch e.Kind {
 		case replica.Broadcast:
-			i.sends[e.Queue()].put(e)
+			i.sends[e.Queue()].put(*e)
 		case replica.Notify:
 			i.tell(Event{Event: *e.Event})
 		default:
 			if e.Kind == replica.ApplyAll {
 				i.replays.Add(int64(e.Replay.Len()))
 			}
-			i.calls.put(call{e, i})
+			i.calls.put(call{*e, i})
 		}
 	}
 	full := i.store.noRoom()

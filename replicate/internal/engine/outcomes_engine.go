@@ -8,71 +8,67 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// reach calls what stands at the place of a message among the calls of the application. It
-// returns the number of the last call of Sending: whoever still waits for the message has begun
-// by then.
-func (o *Outcomes) reach(m *broadcast.Delivery, v Verdict) (calls uint64) {
+// placed reports whether something stands at the place of a message among the calls of the
+// application.
+func (o *Outcomes) placed(id broadcast.ID) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := o.waits[id]
+	return w != nil && w.at != nil
+}
+
+// reach calls what stands at the place of a message among the calls of the application, unless
+// the caller has forgotten it.
+func (o *Outcomes) reach(v *Verdict) {
 	o.atMu.Lock()
 	defer o.atMu.Unlock()
 	o.mu.Lock()
-	w, calls := o.waits[m.ID], o.calls
+	w := o.waits[v.Message.ID]
 	o.mu.Unlock()
-	if w == nil || w.at == nil {
-		return calls
+	if w != nil {
+		w.at(*v)
 	}
-	v.Message = *m
-	v.Message.Payload = nil
-	w.at(v)
-	return calls
 }
 
-// awaited returns those of the verdicts for which somebody waits, or will once the message has
-// its id.
+// awaited returns those of the verdicts for which somebody waits.
 func (o *Outcomes) awaited(hs []held) []held {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	oldest := o.oldest()
-	return slices.DeleteFunc(hs, func(h held) bool { return o.waits[h.delivery.ID] == nil && h.calls < oldest })
+	return slices.DeleteFunc(hs, func(h held) bool { return o.waits[h.Message.ID] == nil })
 }
 
 // resolve gives the verdict on one message.
-func (o *Outcomes) resolve(m *broadcast.Delivery, v Verdict) {
-	v.Message = *m
-	v.Message.Payload = nil
+func (o *Outcomes) resolve(v *Verdict) {
 	o.mu.Lock()
-	w := o.waits[m.ID]
-	if w == nil {
-		o.keep(notice{id: m.ID, from: m.Sequence, Verdict: v})
-	}
-	delete(o.waits, m.ID)
+	w := o.waits[v.Message.ID]
+	delete(o.waits, v.Message.ID)
 	o.mu.Unlock()
-	if w == nil {
-		return
+	if w != nil {
+		w.give(v)
 	}
-	w.Verdict <- v
 }
 
 // lose says that another branch of the group ordered the messages of a class from a
 // sequence through id.
 func (o *Outcomes) lose(id broadcast.ID, from uint64) {
-	o.tell(notice{id: id, from: from, Verdict: Verdict{Unknown: failaware.OrderedElsewhere}})
+	o.end(lost{id: id, from: from}, failaware.OrderedElsewhere)
 }
 
 // restart says that there is another incarnation.
 func (o *Outcomes) restart(boot timed.BootID) {
-	o.tell(notice{boot: boot, Verdict: Verdict{Unknown: failaware.IncarnationEnded}})
+	o.end(lost{boot: boot}, failaware.IncarnationEnded)
 }
 
-func (o *Outcomes) tell(n notice) {
+// end ends the waits for messages that are lost.
+func (o *Outcomes) end(l lost, why failaware.UnknownReason) {
 	o.atMu.Lock()
 	defer o.atMu.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.keep(n)
 	for id, w := range o.waits {
-		if n.about(id) {
+		if l.has(id) {
 			delete(o.waits, id)
-			w.Verdict <- n.Verdict
+			w.give(&Verdict{Unknown: why})
 		}
 	}
 }
@@ -86,6 +82,6 @@ func (o *Outcomes) End() {
 	o.over = true
 	for id, w := range o.waits {
 		delete(o.waits, id)
-		w.Verdict <- Verdict{Unknown: failaware.NodeStopped}
+		w.give(&Verdict{Unknown: failaware.NodeStopped})
 	}
 }

@@ -18,37 +18,11 @@ func messageID(sequence uint64) broadcast.ID {
 	return broadcast.ID{Sender: 1, Boot: 2, Class: broadcast.ClassOrdered, Sequence: sequence}
 }
 
-// Verdicts that come before a caller knows its message's id are kept for it, and for
-// no longer, even if some caller is sending at all times.
-func TestVerdictsAreKeptForCallersThatSend(t *testing.T) {
-	var o Outcomes
-	told := func(sequence uint64) {
-		o.resolve(&broadcast.Delivery{ID: messageID(sequence)}, Verdict{Result: sequence})
-	}
-	call := o.Sending()
-	for i := uint64(1); i < 1000; i++ {
-		next := o.Sending()
-		told(i)
-		c := o.Sent(call, messageID(i), nil, nil)
-		v := <-c.Verdict
-		require.Equal(t, i, v.Result)
-		require.LessOrEqual(t, len(o.early), 1, "nobody is left for whom the others were kept")
-		call = next
-	}
-	o.restart(3)
-	v := <-o.Sent(call, messageID(1000), nil, nil).Verdict
-	require.Equal(t, failaware.IncarnationEnded, v.Unknown)
-	require.Empty(t, o.early)
-
-	told(1001)
-	require.Empty(t, o.early, "nobody sends")
-	call = o.Sending()
-	o.restart(2)
-	c := o.Sent(call, messageID(1002), nil, nil)
-	require.Empty(t, c.Verdict, "it is of the new incarnation")
-	o.lose(messageID(1003), 1002)
-	require.Equal(t, failaware.OrderedElsewhere, (<-c.Verdict).Unknown)
-	require.False(t, o.Forget(messageID(1002)))
+// waitFor begins a wait for a message.
+func waitFor(o *Outcomes, id broadcast.ID, at func(Verdict)) *Wait {
+	w := o.Wait(at)
+	w.Queued(id)
+	return w
 }
 
 // forgetsWhole has a caller forget its message while its function runs. The function has ended
@@ -57,7 +31,7 @@ func forgetsWhole(t testing.TB) {
 	for range 100 {
 		var o Outcomes
 		var began, running atomic.Bool
-		o.Sent(o.Sending(), messageID(1), nil, func(Verdict) {
+		waitFor(&o, messageID(1), func(Verdict) {
 			running.Store(true)
 			began.Store(true)
 			for range 100 {
@@ -66,7 +40,7 @@ func forgetsWhole(t testing.TB) {
 			running.Store(false)
 		})
 		var engine sync.WaitGroup
-		engine.Go(func() { o.reach(&broadcast.Delivery{ID: messageID(1)}, Verdict{}) })
+		engine.Go(func() { o.reach(&Verdict{Message: broadcast.Delivery{ID: messageID(1)}}) })
 		for !began.Load() {
 			runtime.Gosched()
 		}
@@ -79,108 +53,77 @@ func forgetsWhole(t testing.TB) {
 
 func TestWhatIsForgottenDoesNotRun(t *testing.T) { forgetsWhole(t) }
 
-// A verdict given before a call began is not about its message.
+// A new incarnation ends the waits of earlier ones only, and the end of the node all, even those
+// that begin later: nobody would tell them.
 func TestOldVerdictsAreNotGiven(t *testing.T) {
 	var o Outcomes
-	other := o.Sending()
-	o.restart(3)
-	call := o.Sending()
+	former := waitFor(&o, messageID(1), nil)
 	id := messageID(1)
-	id.Boot = 4 // another one has begun meanwhile
-	c := o.Sent(call, id, nil, nil)
-	require.Empty(t, c.Verdict)
-	o.Sent(other, broadcast.ID{}, failaware.ErrClosed, nil)
-	require.Empty(t, o.early)
-	last := o.Sending()
+	id.Boot = 4
+	c := waitFor(&o, id, nil)
+	o.restart(4)
+	require.Len(t, former.Given, 1)
+	require.Equal(t, failaware.IncarnationEnded, former.Verdict.Unknown)
+	require.Empty(t, c.Given)
 	o.End()
-	require.Equal(t, failaware.NodeStopped, (<-c.Verdict).Unknown)
-	require.Len(t, o.Sent(last, messageID(9), nil, nil).Verdict, 1, "nobody would tell a caller that comes late")
+	require.Len(t, c.Given, 1)
+	require.Equal(t, failaware.NodeStopped, c.Verdict.Unknown)
+	require.Len(t, waitFor(&o, messageID(9), nil).Given, 1)
 }
 
-// Whatever calls overlap, each gets the verdict on its message, whether that comes before
-// its id is known or after.
+// everyCallerHears has many callers wait. Each gets the verdict on its message, once, also when
+// waits are used again, and what a verdict says is not there for the next caller.
 func everyCallerHears(t testing.TB) {
-	type caller struct {
-		call, sequence uint64
-		told           bool
-		wait           *Wait
-	}
-	for seed := range uint64(50) {
-		r := rand.New(rand.NewPCG(seed, 4))
-		var o Outcomes
-		var sending, waiting []*caller
-		tell := func(c *caller) {
-			c.told = true
-			o.resolve(&broadcast.Delivery{ID: messageID(c.sequence)}, Verdict{Result: c.sequence})
-		}
-		last := uint64(0)
-		for range 300 {
-			switch i := r.IntN(4); {
-			case i == 0 && len(sending) < 5:
-				last++
-				sending = append(sending, &caller{call: o.Sending(), sequence: last})
-			case i == 1 && len(sending) > 0:
-				if c := sending[r.IntN(len(sending))]; !c.told {
-					tell(c)
-				}
-			case i == 2 && len(sending) > 0:
-				at := r.IntN(len(sending))
-				c := sending[at]
-				sending = append(sending[:at], sending[at+1:]...)
-				if c.wait = o.Sent(c.call, messageID(c.sequence), nil, nil); !c.told {
-					require.Empty(t, c.wait.Verdict)
-				}
-				waiting = append(waiting, c)
-			case i == 3 && len(waiting) > 0:
-				c := waiting[0]
-				waiting = waiting[1:]
-				if !c.told {
-					tell(c)
-				}
-				require.Len(t, c.wait.Verdict, 1, "seed %d: message %d", seed, c.sequence)
-				require.Equal(t, c.sequence, (<-c.wait.Verdict).Result)
+	r := rand.New(rand.NewPCG(1, 4))
+	var o Outcomes
+	waits := map[uint64]*Wait{}
+	for n := range uint64(3000) {
+		waits[n] = waitFor(&o, messageID(n), nil)
+		require.Zero(t, waits[n].Verdict)
+		for sequence, w := range waits {
+			if r.IntN(4) > 0 {
+				continue
 			}
+			o.resolve(&Verdict{Message: broadcast.Delivery{ID: messageID(sequence)}, Result: sequence})
+			require.Len(t, w.Given, 1)
+			<-w.Given
+			require.Equal(t, sequence, w.Verdict.Result)
+			require.False(t, o.Forget(messageID(sequence)))
+			o.Over(w)
+			delete(waits, sequence)
 		}
 	}
+	for _, w := range waits {
+		require.Empty(t, w.Given)
+	}
+	require.Len(t, o.waits, len(waits))
 }
 
 func TestEveryCallerHears(t *testing.T) { everyCallerHears(t) }
 
 // rangesAreLost loses a range of the messages of one incarnation and class. Those who wait for
-// them hear of it, and those who are just sending one, and nobody else.
+// them hear of it, and nobody else.
 func rangesAreLost(t testing.TB) {
 	lost := messageID(4)
 	from := uint64(2)
-	for _, early := range []bool{true, false} {
-		var o Outcomes
-		var calls []uint64
-		var ids []broadcast.ID
-		for _, boot := range []timed.BootID{lost.Boot - 1, lost.Boot, lost.Boot + 1} {
-			for _, class := range []broadcast.Class{broadcast.ClassOrdered, broadcast.ClassUnordered} {
-				for sequence := range uint64(6) {
-					ids = append(ids, broadcast.ID{Sender: lost.Sender, Boot: boot, Class: class, Sequence: sequence})
-					calls = append(calls, o.Sending())
-				}
+	var o Outcomes
+	waits := map[broadcast.ID]*Wait{}
+	for _, boot := range []timed.BootID{lost.Boot - 1, lost.Boot, lost.Boot + 1} {
+		for _, class := range []broadcast.Class{broadcast.ClassOrdered, broadcast.ClassUnordered} {
+			for sequence := range uint64(6) {
+				id := broadcast.ID{Sender: lost.Sender, Boot: boot, Class: class, Sequence: sequence}
+				waits[id] = waitFor(&o, id, nil)
 			}
 		}
-		if early {
-			o.lose(lost, from)
+	}
+	o.lose(lost, from)
+	for id, w := range waits {
+		told := 0
+		if id.Boot == lost.Boot && id.Class == lost.Class && from <= id.Sequence && id.Sequence <= lost.Sequence {
+			told = 1
 		}
-		waits := map[broadcast.ID]*Wait{}
-		for i, id := range ids {
-			waits[id] = o.Sent(calls[i], id, nil, nil)
-		}
-		if !early {
-			o.lose(lost, from)
-		}
-		for id, w := range waits {
-			told := 0
-			if id.Boot == lost.Boot && id.Class == lost.Class && from <= id.Sequence && id.Sequence <= lost.Sequence {
-				told = 1
-			}
-			require.Len(t, w.Verdict, told, "%v", id)
-			require.Equal(t, told == 0, o.Forget(id), "%v", id)
-		}
+		require.Len(t, w.Given, told, "%v", id)
+		require.Equal(t, told == 0, o.Forget(id), "%v", id)
 	}
 }
 

@@ -37,7 +37,7 @@ func (e *Engine) perform(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := e.call(ctx, &c); err != nil {
+		if err := e.call(ctx, c); err != nil {
 			return err
 		}
 		e.extent.performed()
@@ -76,7 +76,8 @@ func (e *Engine) change(ctx context.Context, c *call) (done bool, err error) {
 	case replica.ApplyAll:
 		return true, e.applyAll(ctx, c)
 	case replica.Skip:
-		e.Outcomes.resolve(&c.Delivery, Verdict{Unknown: NotAppliedHere})
+		v := Verdict{Message: withoutPayload(&c.Delivery), Unknown: NotAppliedHere}
+		e.Outcomes.resolve(&v)
 	case replica.Beside:
 		if e.beside != nil {
 			e.enter()
@@ -84,7 +85,7 @@ func (e *Engine) change(ctx context.Context, c *call) (done bool, err error) {
 			e.leave()
 		}
 	case replica.Barrier:
-		e.settle(c, Verdict{Lasting: c.Lasting, Restores: e.restores})
+		e.settle(c, nil)
 	case replica.Restore:
 		e.store.dislocate()
 		if err := e.restore(c.State); err != nil {
@@ -130,7 +131,7 @@ func (e *Engine) apply(ctx context.Context, c *call) error {
 	e.appMu.unlock()
 	e.leave()
 	if m := &c.Delivery; m.Sender == c.of.self.Node && m.Boot == c.of.self.Boot {
-		e.settle(c, Verdict{Result: result, Lasting: c.Lasting, Restores: e.restores})
+		e.settle(c, result)
 	}
 	return e.store.compact(ctx)
 }
@@ -153,24 +154,30 @@ func (e *Engine) applyAll(ctx context.Context, c *call) error {
 
 // held is a verdict that is given once disks have what it is about.
 type held struct {
-	at       replica.Point
-	delivery broadcast.Delivery
-	calls    uint64 // of Sending by then
+	at replica.Point
 	Verdict
 }
 
 // settle gives the verdict on an own operation or barrier, or holds it until it lasts.
-func (e *Engine) settle(c *call, v Verdict) {
-	m := &c.Delivery
-	e.enter() // a reader's function may be there
-	calls := e.Outcomes.reach(m, v)
-	e.leave()
+func (e *Engine) settle(c *call, result any) {
+	m := withoutPayload(&c.Delivery)
+	v := Verdict{Message: m, Result: result, Lasting: c.Lasting, Restores: e.restores}
+	if e.Outcomes.placed(m.ID) {
+		e.enter()
+		e.Outcomes.reach(&v)
+		e.leave()
+	}
 	if e.store == nil || v.Lasting || m.Transitional || m.Atomicity != broadcast.StrictAtomicity {
-		e.Outcomes.resolve(m, v)
+		e.Outcomes.resolve(&v)
 		return
 	}
-	m.Payload = nil
-	e.hold(held{c.At, *m, calls, v})
+	e.hold(held{c.At, v})
+}
+
+func withoutPayload(m *broadcast.Delivery) broadcast.Delivery {
+	d := *m
+	d.Payload = nil
+	return d
 }
 
 // leastHeld is how many verdicts are held before it is looked who waits for them.
@@ -193,7 +200,7 @@ func (e *Engine) last(c *call) {
 	for k < len(e.held) && (!c.Lasting || e.held[k].at.View == c.At.View && e.held[k].at.Position <= c.At.Position) {
 		h := &e.held[k]
 		h.Lasting = c.Lasting
-		e.Outcomes.resolve(&h.delivery, h.Verdict)
+		e.Outcomes.resolve(&h.Verdict)
 		k++
 	}
 	e.held = slices.Delete(e.held, 0, k)

@@ -62,20 +62,20 @@ func endsWhole(t testing.TB) {
 	it = q.Stage()
 	it.Kind, it.Message = deliveryqueue.Message, broadcast.Delivery{ID: messageID(9)} // of the next incarnation
 	q.Commit()
-	w := e.Outcomes.Sent(e.Outcomes.Sending(), messageID(4), nil, nil)
+	w := waitFor(&e.Outcomes, messageID(4), nil)
 	for n := range uint64(3) {
 		next, err := s.Next(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, messageID(n+1), next.Delivery.ID)
-		require.Empty(t, w.Verdict, "it may still come")
+		require.Empty(t, w.Given, "it may still come")
 		_, more := s.More()
 		require.False(t, more, "the next incarnation has not begun")
 	}
 	_, err = s.Next(t.Context())
 	require.ErrorIs(t, err, ErrNextIncarnation)
 	select {
-	case v := <-w.Verdict:
-		require.Equal(t, failaware.IncarnationEnded, v.Unknown)
+	case <-w.Given:
+		require.Equal(t, failaware.IncarnationEnded, w.Verdict.Unknown)
 	default:
 		require.Fail(t, "the caller waits for ever")
 	}

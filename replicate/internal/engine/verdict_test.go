@@ -26,63 +26,55 @@ func verdictsWait(t testing.TB) {
 	strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
 	waits := map[uint64]*Wait{}
 	for _, n := range []uint64{3, 4} {
-		waits[n] = e.Outcomes.Sent(e.Outcomes.Sending(), messageID(n), nil, nil)
+		waits[n] = waitFor(&e.Outcomes, messageID(n), nil)
 		c := call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(n), Options: strict, Position: n}, At: point(7, n)}}
-		e.settle(&c, Verdict{Result: n})
+		e.settle(&c, n)
 	}
 	lasts := func(at replica.Point, lasting bool) {
 		e.last(&call{Effect: replica.Effect{Kind: replica.Lasts, At: at, Lasting: lasting}})
 	}
 	lasts(point(7, 2), true)
 	lasts(point(8, 9), true)
-	require.Empty(t, waits[3].Verdict, "no disk is known to have it")
+	require.Empty(t, waits[3].Given, "no disk is known to have it")
 	lasts(point(7, 3), true)
-	require.Len(t, waits[3].Verdict, 1)
-	require.True(t, (<-waits[3].Verdict).Lasting)
-	require.Empty(t, waits[4].Verdict)
+	require.Len(t, waits[3].Given, 1)
+	require.True(t, waits[3].Verdict.Lasting)
+	require.Empty(t, waits[4].Given)
 	lasts(replica.Point{}, false)
-	require.Len(t, waits[4].Verdict, 1, "nothing more will be said")
-	require.False(t, (<-waits[4].Verdict).Lasting)
-	w := e.Outcomes.Sent(e.Outcomes.Sending(), messageID(5), nil, nil)
-	e.settle(&call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(5), Options: strict, Transitional: true}, At: point(7, 5)}}, Verdict{})
-	require.Len(t, w.Verdict, 1, "other members need not have it")
-	require.False(t, (<-w.Verdict).Lasting)
-	w = e.Outcomes.Sent(e.Outcomes.Sending(), messageID(6), nil, nil)
-	e.settle(&call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(6), Options: strict}, At: point(7, 6)}}, Verdict{Lasting: true})
-	require.Len(t, w.Verdict, 1, "it lasts, and nothing need be said about it")
+	require.Len(t, waits[4].Given, 1, "nothing more will be said")
+	require.False(t, waits[4].Verdict.Lasting)
+	w := waitFor(&e.Outcomes, messageID(5), nil)
+	e.settle(&call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(5), Options: strict, Transitional: true}, At: point(7, 5)}}, nil)
+	require.Len(t, w.Given, 1, "other members need not have it")
+	require.False(t, w.Verdict.Lasting)
+	w = waitFor(&e.Outcomes, messageID(6), nil)
+	e.settle(&call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(6), Options: strict}, At: point(7, 6), Lasting: true}}, nil)
+	require.Len(t, w.Given, 1, "it lasts, and nothing need be said about it")
 }
 
 func TestVerdictsWaitForTheDisks(t *testing.T) { verdictsWait(t) }
 
 // heldForCallers has callers give up while no disk has their operations, except for one that waits
-// on and one that does not know the id of its message yet. Their verdicts alone are kept.
+// on. Its verdict alone is kept.
 func heldForCallers(t testing.TB) {
 	e := &Engine{store: &Store{}}
 	strict := broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.StrictAtomicity}
 	settle := func(n uint64) {
 		c := call{Effect: replica.Effect{Delivery: broadcast.Delivery{ID: messageID(n), Options: strict, Position: n}, At: point(7, n)}}
-		e.settle(&c, Verdict{Result: n})
+		e.settle(&c, n)
 	}
-	stays := e.Outcomes.Sent(e.Outcomes.Sending(), messageID(1), nil, nil)
+	stays := waitFor(&e.Outcomes, messageID(1), nil)
 	settle(1)
-	sends := e.Outcomes.Sending()
-	settle(2)
 	const operations = 50_000
-	var comes *Wait
-	for n := uint64(3); n < operations; n++ {
-		e.Outcomes.Sent(e.Outcomes.Sending(), messageID(n), nil, nil)
+	for n := uint64(2); n < operations; n++ {
+		waitFor(&e.Outcomes, messageID(n), nil)
 		settle(n)
 		require.True(t, e.Outcomes.Forget(messageID(n)))
-		if n == operations/2 {
-			comes = e.Outcomes.Sent(sends, messageID(2), nil, nil)
-		}
 	}
 	require.LessOrEqual(t, len(e.held), leastHeld)
 	e.last(&call{Effect: replica.Effect{Kind: replica.Lasts, At: point(7, operations), Lasting: true}})
-	for n, w := range []*Wait{stays, comes} {
-		require.Len(t, w.Verdict, 1)
-		require.EqualValues(t, n+1, (<-w.Verdict).Result)
-	}
+	require.Len(t, stays.Given, 1)
+	require.EqualValues(t, 1, stays.Verdict.Result)
 	require.Empty(t, e.held)
 }
 
