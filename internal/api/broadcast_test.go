@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -206,6 +207,29 @@ func messagesOfAStore(t *testing.T) (payloads []string) {
 func TestMessagesPassBesideAStore(t *testing.T) {
 	require.Equal(t, []string{"one", "two"}, messagesOfAStore(t))
 }
+
+// streamsEnd follows the messages and the keys of a store whose node stops by itself. Both
+// streams end then, with a message that came before.
+func streamsEnd(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1, Broadcast: &failaware.BroadcastConfig{}})
+	store := newLoneStore()
+	_, c := serveWith(t, NewServerWithStore(n, store))
+	var streams []io.Reader
+	for _, path := range []string{"/v1/deliveries?follow=true", "/v1/kv/watch"} {
+		res, err := c.send(t.Context(), http.MethodGet, path, "", nil)
+		require.NoError(t, err)
+		defer res.Body.Close()
+		streams = append(streams, res.Body)
+	}
+	require.NoError(t, n.Close())
+	store.log.AddMessage(failaware.Delivery{Payload: []byte("late")})
+	for _, r := range streams {
+		_, err := io.Copy(io.Discard, r) // or this waits for ever
+		require.NoError(t, err)
+	}
+}
+
+func TestStreamsOfAStoreEndWithTheNode(t *testing.T) { streamsEnd(t) }
 
 // statusesOfErrors asks for the statuses of all errors. Clients repeat what is answered 503, so an
 // outcome that nobody knows has another one.

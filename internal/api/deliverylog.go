@@ -62,9 +62,12 @@ func (l *deliveryLog) add(items []failaware.Delivery, over bool) {
 			l.payloadBytes += uint64(len(items[i].Payload))
 		}
 	}
-	l.ended = over
+	l.ended = l.ended || over
 	l.trim()
 }
+
+// end says that no more items will come.
+func (l *deliveryLog) end() { l.add(nil, true) }
 
 // trim drops the oldest items, and wakes the readers that wait for new ones.
 func (l *deliveryLog) trim() {

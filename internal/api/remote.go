@@ -103,9 +103,12 @@ func readPEM(what, path string, p trust.Privacy) ([]byte, error) {
 		return nil, fmt.Errorf("the %s: %w", what, err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxPEM))
-	if err != nil {
+	b, err := io.ReadAll(io.LimitReader(f, maxPEM+1))
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("the %s: %w", what, err)
+	case len(b) > maxPEM: // a part would lack authorities
+		return nil, fmt.Errorf("the %s: %s has more than %d bytes", what, path, maxPEM)
 	}
 	return b, nil
 }

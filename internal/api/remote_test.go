@@ -263,18 +263,22 @@ func TestBadCertificatesAreNamed(t *testing.T) {
 	require.NoError(t, os.WriteFile(file("empty.pem"), nil, 0o600))
 	ca.Node("open", time.Hour)
 	require.NoError(t, os.Chmod(file("open.key"), 0o644))
+	bundle, err := os.ReadFile(file("ca.pem"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file("long.pem"), append(bundle, make([]byte, maxPEM)...), 0o600))
 	for want, r := range map[string]*Remote{
-		"neither a certificate nor a token":                    {Cert: file("node.pem"), Key: file("node.key")},
-		"the certificate: open " + file("none.pem"):            {Cert: file("none.pem"), Key: file("node.key"), Token: TokenOf(testToken)},
-		"the key: open " + file("none.key"):                    {Cert: file("node.pem"), Key: file("none.key"), Token: TokenOf(testToken)},
-		"private key does not match public key":                {Cert: file("node.pem"), Key: file("old.key"), Token: TokenOf(testToken)},
-		"the certificate " + file("old.pem"):                   {Cert: file("old.pem"), Key: file("old.key"), Token: TokenOf(testToken)},
-		"the authority: " + file("empty.pem"):                  {Cert: file("node.pem"), Key: file("node.key"), ClientCA: file("empty.pem")},
-		"the key: open " + file("open.key") + ": another user": {Cert: file("open.pem"), Key: file("open.key"), Token: TokenOf(testToken)},
+		"neither a certificate nor a token":                     {Cert: file("node.pem"), Key: file("node.key")},
+		"the certificate: open " + file("none.pem"):             {Cert: file("none.pem"), Key: file("node.key"), Token: TokenOf(testToken)},
+		"the key: open " + file("none.key"):                     {Cert: file("node.pem"), Key: file("none.key"), Token: TokenOf(testToken)},
+		"private key does not match public key":                 {Cert: file("node.pem"), Key: file("old.key"), Token: TokenOf(testToken)},
+		"the certificate " + file("old.pem"):                    {Cert: file("old.pem"), Key: file("old.key"), Token: TokenOf(testToken)},
+		"the authority: " + file("empty.pem"):                   {Cert: file("node.pem"), Key: file("node.key"), ClientCA: file("empty.pem")},
+		"the authority: " + file("long.pem") + " has more than": {Cert: file("node.pem"), Key: file("node.key"), ClientCA: file("long.pem")},
+		"the key: open " + file("open.key") + ": another user":  {Cert: file("open.pem"), Key: file("open.key"), Token: TokenOf(testToken)},
 	} {
 		require.ErrorContains(t, r.Load(), want)
 	}
-	_, err := ClientTLS{Cert: file("node.pem")}.Config()
+	_, err = ClientTLS{Cert: file("node.pem")}.Config()
 	require.ErrorContains(t, err, "a certificate needs its key")
 }
 

@@ -89,11 +89,21 @@ func NewServerWithStore(n *failaware.Node, store Store) *Server {
 	go s.past.fill(s.ctx, n)
 	if store != nil {
 		s.kept = store.Log().log
+		go s.endLog()
 	} else if b := s.cfg.Broadcast; b != nil && !b.SendOnly {
 		s.kept = newDeliveryLog()
 		go s.kept.fill(s.ctx, n)
 	}
 	return s
+}
+
+// endLog ends the log of the store's deliveries when the node stops.
+func (s *Server) endLog() {
+	select {
+	case <-s.node.Done():
+		s.kept.end()
+	case <-s.ctx.Done():
+	}
 }
 
 // Run returns the name of this run of the program, which the ids of events begin with.

@@ -212,7 +212,7 @@ func (k keeper) create(path string) (file, error) {
 		return nil, err
 	}
 	if err := k.keep(f.(*os.File)); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, f.Close(), os.Remove(path))
 	}
 	return f, nil
 }
