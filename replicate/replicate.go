@@ -53,7 +53,8 @@ type Config struct {
 	SnapshotMemory int
 	// Spool is the directory of these files, which do not outlive the process. It must have
 	// room for two snapshots and the operations that wait ([Config.MaxQueued]). Empty means
-	// Storage or, without one, the system's directory for temporary files.
+	// Storage or, without one, the system's directory for temporary files. In Storage, what
+	// has come of a snapshot outlives the process: the next one asks for the rest.
 	Spool string
 	// ChunkBytes is how many bytes of a snapshot travel in one message, at least 64.
 	// Zero means 16 KiB, or as many as fit into the broadcast's MaxPayload if that is

@@ -114,11 +114,23 @@ const mostBlocks = 1 << 17
 // later transfers take blocks.
 func (m *Replica) dropIncoming(drop func(*incoming) bool) {
 	m.incoming = slices.DeleteFunc(m.incoming, func(p *incoming) bool {
-		if drop(p) && (m.spare == nil || p.data.size >= m.spare.size) {
+		if !drop(p) {
+			return false
+		}
+		if m.spare == nil || p.data.size >= m.spare.size {
+			m.dropSpare()
 			m.spare = p.data
 		}
-		return drop(p)
+		return true
 	})
+}
+
+// dropSpare gives up the spare. The source sends what was announced of it.
+func (m *Replica) dropSpare() {
+	if m.spare != nil {
+		m.spare.Discard()
+		m.spare = nil
+	}
 }
 
 // announce tells the others which blocks this node has in its spare.

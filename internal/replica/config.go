@@ -22,6 +22,9 @@ type Config struct {
 	// NewBytes returns storage for the bytes of one snapshot, or for the operations of a view
 	// that wait for one. The default is Memory.
 	NewBytes func() Bytes
+	// NewPart returns storage for the bytes of a snapshot that comes from others. The default
+	// is NewBytes.
+	NewPart func() Bytes
 	// BlockBytes is the average size of the blocks of a snapshot.
 	BlockBytes int
 	// ChunkBytes is how many bytes of a snapshot travel in one message. Together
@@ -119,6 +122,9 @@ func (c Config) WithDefaults() Config {
 	def(&c.MaxQueued, DefaultMaxQueued)
 	if c.NewBytes == nil {
 		c.NewBytes = func() Bytes { return new(Memory) }
+	}
+	if c.NewPart == nil {
+		c.NewPart = c.NewBytes
 	}
 	return c
 }

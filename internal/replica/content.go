@@ -13,6 +13,8 @@ type Bytes interface {
 	io.ReaderAt
 	// Append adds bytes at the end, or none if it returns an error.
 	Append(p []byte) error
+	// Discard frees the room. The bytes are not used any more.
+	Discard()
 }
 
 // Memory is Bytes in memory.
@@ -23,6 +25,9 @@ func (m *Memory) Append(p []byte) error {
 	*m = append(*m, p...)
 	return nil
 }
+
+// Discard implements [Bytes].
+func (m *Memory) Discard() { *m = nil }
 
 // ReadAt implements [io.ReaderAt].
 func (m *Memory) ReadAt(p []byte, off int64) (n int, err error) {
@@ -45,8 +50,28 @@ type Content struct {
 }
 
 // NewContent returns an empty snapshot.
-func (c *Config) NewContent() *Content {
-	return &Content{bytes: c.NewBytes(), sum: sha256.New(), cutter: cutter{size: c.BlockBytes}}
+func (c *Config) NewContent() *Content { return c.contentOf(c.NewBytes()) }
+
+func (c *Config) contentOf(b Bytes) *Content {
+	return &Content{bytes: b, sum: sha256.New(), cutter: cutter{size: c.BlockBytes}}
+}
+
+// ReadPart returns the part of a snapshot that an earlier process has received. It reads all
+// of it, so that what has been damaged since is not taken for what came.
+func (c *Config) ReadPart(b Bytes, size int64) (*Content, error) {
+	d := c.WithDefaults()
+	part := d.contentOf(b)
+	_, err := io.Copy(noter{part}, io.NewSectionReader(b, 0, size))
+	return part, err
+}
+
+// noter notes bytes that a Content has.
+type noter struct{ *Content }
+
+// Write implements [io.Writer].
+func (n noter) Write(p []byte) (int, error) {
+	n.note(p)
+	return len(p), nil
 }
 
 // Write implements [io.Writer].
@@ -54,6 +79,12 @@ func (c *Content) Write(p []byte) (int, error) {
 	if err := c.bytes.Append(p); err != nil {
 		return 0, err
 	}
+	c.note(p)
+	return len(p), nil
+}
+
+// note cuts bytes that were appended into blocks.
+func (c *Content) note(p []byte) {
 	c.sum.Write(p)
 	for at := 0; at < len(p); {
 		n, id, ends := c.cutter.cut(p[at:])
@@ -62,8 +93,10 @@ func (c *Content) Write(p []byte) (int, error) {
 			c.blocks = append(c.blocks, block{id, c.size})
 		}
 	}
-	return len(p), nil
 }
+
+// Discard frees the room of a snapshot that nobody uses any more.
+func (c *Content) Discard() { c.bytes.Discard() }
 
 // Digest returns the digest of the bytes.
 func (c *Content) Digest() (d Digest) {

@@ -21,6 +21,8 @@ type Earlier struct {
 	// were, as this process has heard.
 	Has       Point
 	Confirmed []confirmed
+	// Spare is what the node has received of a snapshot that it did not use, or nil.
+	Spare *Content
 }
 
 // HandleEnd ends the incarnation, after all its deliveries. The state then contains all
@@ -47,6 +49,8 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 		m.giveUp()
 		m.old.Remembers, m.old.Promised = m.remembers, m.promised
 		m.old.Has, m.old.Confirmed = m.hasTo, m.heard
+		m.dropIncoming(func(*incoming) bool { return true })
+		m.old.Spare, m.spare = m.spare, nil
 		m.view, m.phase, m.retryAt, m.resumeAt = nil, idle, timed.Never, timed.Never
 	})
 }

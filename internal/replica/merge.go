@@ -95,5 +95,6 @@ func (m *Replica) merge() {
 
 // endMerge lets go of all that a merge needs.
 func (m *Replica) endMerge() {
-	m.branches, m.services, m.stuck, m.streams, m.held, m.incoming, m.spare = nil, nil, nil, nil, nil, nil, nil
+	m.branches, m.services, m.stuck, m.streams, m.held, m.incoming = nil, nil, nil, nil, nil, nil
+	m.dropSpare()
 }

@@ -79,6 +79,8 @@ var notices = map[string]func(testing.TB){
 	"ReplicaNoRest":               leavesRoom,
 	"ReplicaSpareForgotten":       sendsTheRest,
 	"ReplicaBlockMissed":          spareIsGone,
+	"ReplicaSpareEnds":            goesOn,
+	"ReplicaSpareKeepsRoom":       makesRoom,
 	"ReplicaBlockInsistedOn":      spareIsGone,
 	"ReplicaBlockTooLong":         longerBlock,
 	"ReplicaRefuserLeftOut":       refuserReceives,

@@ -269,6 +269,6 @@ func (m *Replica) prune() {
 	case m.phase == merging || m.standing == Pending:
 		m.announce()
 	case m.standing == Holder:
-		m.spare = nil
+		m.dropSpare()
 	}
 }

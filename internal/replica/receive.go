@@ -75,7 +75,7 @@ func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 		if c.offset > 0 {
 			return
 		}
-		p = &incoming{name: c.name, digest: c.digest, size: c.size, data: m.cfg.NewContent()}
+		p = &incoming{name: c.name, digest: c.digest, size: c.size, data: m.cfg.contentOf(m.cfg.NewPart())}
 		m.incoming = append(m.incoming, p)
 	}
 	p.seen = true
@@ -102,7 +102,8 @@ func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 	m.proceed(p)
 }
 
-// store adds bytes to a received part. If it fails, resume asks the sender for them again.
+// store adds bytes to a received part. If it fails, it gives up the room of the spare, and resume
+// asks the sender for them again.
 func (m *Replica) store(p *incoming, b []byte) bool {
 	_, err := p.data.Write(b)
 	if failed := err != nil; failed != p.failed {
@@ -110,6 +111,7 @@ func (m *Replica) store(p *incoming, b []byte) bool {
 		m.notify(Event{Kind: EventDisk, Err: err})
 	}
 	if err != nil {
+		m.dropSpare()
 		m.resumeAt = timed.Earlier(m.resumeAt, m.now.Add(retryAfter))
 	}
 	return err == nil
@@ -162,7 +164,7 @@ func (m *Replica) proceed(p *incoming) {
 			m.startOver()
 			return
 		}
-		p.data, p.tenths = m.cfg.NewContent(), 0
+		p.data, p.tenths = m.cfg.contentOf(m.cfg.NewPart()), 0
 		m.rewind(p)
 		return
 	}
@@ -186,7 +188,8 @@ func (m *Replica) proceedAll() {
 func (m *Replica) restore(p *incoming) {
 	m.emit(Effect{Kind: Restore, Name: p.name, State: p.data})
 	m.notify(Event{Kind: EventRestored, Member: p.from, Name: p.name, Bytes: p.size, Total: p.size})
-	m.standing, m.base, m.old, m.incoming, m.spare = Holder, Name{}, Earlier{}, nil, nil
+	m.standing, m.base, m.old, m.incoming = Holder, Name{}, Earlier{}, nil
+	m.dropSpare()
 	m.remember()
 	m.broadcastHolds()
 	m.drainBefore()

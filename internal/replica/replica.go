@@ -38,7 +38,7 @@ type Replica struct {
 	held      []held
 	asked     []Name // snapshots requested from the application
 	incoming  []*incoming
-	spare     *Content // of a transfer that came to nothing
+	spare     *Content // of a transfer that came to nothing, perhaps in an earlier incarnation
 
 	// Of the view.
 	view       *membership.View
@@ -112,7 +112,8 @@ type branch struct {
 // one. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
 	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, lineage: has.unnamed(), old: has,
-		remembers: has.Remembers, promised: has.Promised, hasTo: has.Has, heard: has.Confirmed}
+		remembers: has.Remembers, promised: has.Promised, hasTo: has.Has, heard: has.Confirmed, spare: has.Spare}
+	m.old.Spare = nil
 	if has.Label != (Label{}) {
 		m.standing = Pending
 	}

@@ -256,7 +256,11 @@ func (e *Engine) restore(state *replica.Content) error {
 	if err := e.app.Load(r); err != nil {
 		return err
 	}
-	return r.Err() // the application need not pass on why it could not read
+	if err := r.Err(); err != nil {
+		return err // the application need not pass on why it could not read
+	}
+	state.Discard()
+	return nil
 }
 
 func (e *Engine) merge(branches []replica.Branch) error {

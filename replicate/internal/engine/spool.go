@@ -11,33 +11,44 @@ import (
 )
 
 // Spool keeps the snapshots that are transferred, and the operations that wait for them:
-// what is small in memory, and what is larger in files, which go with the process.
+// what is small in memory, and what is larger in files, which go with the process but for parts
+// (part.go).
 type Spool struct {
 	dir    string
 	memory int
+	keeps  bool
 }
 
 // NewSpool returns a spool that keeps a snapshot, or the waiting operations of a view, of up
-// to memory bytes in memory, and larger ones in dir.
-func NewSpool(dir string, memory int) *Spool { return &Spool{durable.Abs(dir), memory} }
+// to memory bytes in memory, and larger ones in dir. With keeps, the directory is this node's
+// alone, and what has come of snapshots stays there for the next process.
+func NewSpool(dir string, memory int, keeps bool) *Spool {
+	return &Spool{durable.Abs(dir), memory, keeps}
+}
 
 // Check returns why there can be no files.
 func (s *Spool) Check() error {
-	f, err := s.create()
+	f, err := s.create(false)
 	if err == nil {
 		discard(f)
 	}
 	return err
 }
 
-// create creates a file. Where the system allows it, the file has no name, so that nothing
-// is left when the process is killed.
-func (s *Spool) create() (*os.File, error) {
-	f, err := os.CreateTemp(s.dir, "failaware-snapshot-*")
+// create creates a file. Unless it is for a part that is kept, it has no name where the system
+// allows that, so that nothing is left when the process is killed.
+func (s *Spool) create(part bool) (*os.File, error) {
+	name := "failaware-snapshot-*"
+	if part = part && s.keeps; part {
+		name = partPrefix + "*"
+	}
+	f, err := os.CreateTemp(s.dir, name)
 	if err != nil {
 		return nil, fmt.Errorf("replicate: Spool: %w", err)
 	}
-	_ = os.Remove(f.Name()) // or discard does
+	if !part {
+		_ = os.Remove(f.Name()) // or discard does
+	}
 	return f, nil
 }
 
@@ -53,9 +64,18 @@ func (s *Spool) NewBytes() replica.Bytes { return &spooled{spool: s} }
 // spooled is the bytes of a snapshot or of waiting operations.
 type spooled struct {
 	spool  *Spool
+	part   bool // of a snapshot that comes
 	memory replica.Memory
 	file   storage // nil: they are in memory
 	size   int64   // of the file
+}
+
+// Discard implements [replica.Bytes].
+func (b *spooled) Discard() {
+	b.memory.Discard()
+	if f, ok := b.file.(*os.File); ok {
+		discard(f)
+	}
 }
 
 // storage is a file. Tests have one that fails.
@@ -84,7 +104,7 @@ func (b *spooled) Append(p []byte) error {
 
 // spill moves the bytes from the memory to a new file.
 func (b *spooled) spill() error {
-	f, err := b.spool.create()
+	f, err := b.spool.create(b.part)
 	if err != nil {
 		return err
 	}
@@ -97,9 +117,16 @@ func (b *spooled) move(f *os.File) error {
 		discard(f)
 		return fmt.Errorf("replicate: Spool: %w", err)
 	}
-	b.file, b.size, b.memory = f, int64(len(b.memory)), nil
-	runtime.AddCleanup(b, discard, f) // a snapshot has several readers, and the last is not known
+	size := int64(len(b.memory))
+	b.memory = nil
+	b.use(f, size)
 	return nil
+}
+
+// use has the bytes be those of a file.
+func (b *spooled) use(f *os.File, size int64) {
+	b.file, b.size = f, size
+	runtime.AddCleanup(b, discard, f) // a snapshot has several readers, and the last is not known
 }
 
 // ReadAt implements [io.ReaderAt].

@@ -17,7 +17,7 @@ import (
 
 func TestALargeSnapshotIsInAFile(t *testing.T) {
 	dir := t.TempDir()
-	b := NewSpool(dir, 100).NewBytes().(*spooled)
+	b := NewSpool(dir, 100, false).NewBytes().(*spooled)
 	var want []byte
 	for i := range 10 {
 		p := bytes.Repeat([]byte{byte('a' + i)}, 33)
@@ -42,7 +42,7 @@ func leavesNothing(t testing.TB) {
 		t.Skip("a file that is open keeps its name")
 	}
 	dir := t.TempDir()
-	s := NewSpool(dir, 10)
+	s := NewSpool(dir, 10, false)
 	require.NoError(t, s.Check())
 	for range 3 {
 		b := s.NewBytes()
@@ -73,7 +73,7 @@ func (h *half) WriteAt(p []byte, off int64) (int, error) {
 // What could not be written whole is no part of the bytes, and what follows stands in its
 // place.
 func spoolsOn(t testing.TB) {
-	b := NewSpool(t.TempDir(), 1).NewBytes().(*spooled)
+	b := NewSpool(t.TempDir(), 1, false).NewBytes().(*spooled)
 	require.NoError(t, b.Append([]byte("begin ")))
 	h := &half{storage: b.file}
 	b.file = h
@@ -90,7 +90,7 @@ func TestASpoolGoesOnAfterAFault(t *testing.T) { spoolsOn(t) }
 
 // spoolCutOff has the file of a spool lose bytes at its end. A reader does not take the rest for all.
 func spoolCutOff(t testing.TB) {
-	b := NewSpool(t.TempDir(), 1).NewBytes().(*spooled)
+	b := NewSpool(t.TempDir(), 1, false).NewBytes().(*spooled)
 	require.NoError(t, b.Append([]byte("begin ")))
 	require.NoError(t, b.Append([]byte("end")))
 	f := b.file.(*os.File)
@@ -114,7 +114,7 @@ func TestASpoolThatIsCutOffIsNoWholeOne(t *testing.T) { spoolCutOff(t) }
 // nothing is left of the file.
 func spillFails(t testing.TB) {
 	dir := t.TempDir()
-	b := NewSpool(dir, 100).NewBytes().(*spooled)
+	b := NewSpool(dir, 100, false).NewBytes().(*spooled)
 	require.NoError(t, b.Append([]byte("whole")))
 	path := filepath.Join(dir, "full")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
@@ -169,7 +169,7 @@ func TestAStateThatCannotBeReadIsNoState(t *testing.T) { require.Empty(t, stateU
 
 func TestASpoolNamesItsDirectory(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
-	err := NewSpool(missing, 1).Check()
+	err := NewSpool(missing, 1, false).Check()
 	require.ErrorContains(t, err, "replicate: Spool: ")
 	require.ErrorContains(t, err, missing)
 }

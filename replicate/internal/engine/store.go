@@ -27,6 +27,7 @@ type Store struct {
 	writer *journal.Writer
 	retry  time.Duration // between two attempts to write to a full disk
 	saver  *saver
+	part   *replica.Content // what an earlier process has received, until Earlier
 
 	mu      sync.Mutex
 	marks   keep.Marks
@@ -133,8 +134,14 @@ func (s *Store) Earlier() replica.Earlier {
 	if s == nil {
 		return replica.Earlier{}
 	}
-	return s.keeper.Place().Named()
+	e := s.keeper.Place().Named()
+	e.Spare, s.part = s.part, nil
+	return e
 }
+
+// Resume has the first incarnation use the part of a snapshot that an earlier process has left,
+// or nil.
+func (s *Store) Resume(part *replica.Content) { s.part = part }
 
 // Ordered returns how far the messages of each sender are ordered that the state contains.
 func (s *Store) Ordered() []broadcast.Mark {

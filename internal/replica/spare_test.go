@@ -1,0 +1,93 @@
+package replica
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// goesOn has a joiner begin another incarnation in the middle of a transfer, in its process or
+// in another one that finds the part on a disk, with or without damage. It gets the rest.
+func goesOn(t testing.TB) {
+	reread := func(w *world, damage bool) {
+		w.nodes[2].r.HandleEnd(w.now, nil)
+		part := w.nodes[2].r.Earlier().Spare
+		b, err := io.ReadAll(part.Reader())
+		require.NoError(t, err)
+		if damage {
+			clear(b[5000:6000])
+		}
+		read, err := w.cfg.ReadPart((*Memory)(&b), int64(len(b)))
+		require.NoError(t, err)
+		require.Equal(t, !damage, equalBlocks(read.blocks, part.blocks))
+		w.restart(2, 1)
+		w.nodes[2] = w.node(2, 1, Earlier{Spare: read})
+	}
+	for _, front := range []string{"", "front"} {
+		for name, again := range map[string]func(w *world){
+			"incarnation": func(w *world) { w.renew(2, 1) },
+			"process":     func(w *world) { reread(w, false) },
+			"damaged":     func(w *world) { reread(w, true) },
+		} {
+			require.Less(t, cutOff(t, front, again), 37_000, "%q %v", front, name)
+		}
+	}
+	require.Greater(t, cutOff(t, "", func(w *world) { w.restart(2, 1) }), 50_000, "nothing is left of the part")
+}
+
+func equalBlocks(a, b []block) bool {
+	for i := range a {
+		if i >= len(b) || a[i] != b[i] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+func TestATransferGoesOnInTheNextIncarnation(t *testing.T) { goesOn(t) }
+
+// scarce is bytes on a disk with little room.
+type scarce struct {
+	Memory
+	room *int
+}
+
+func (s *scarce) Append(p []byte) error {
+	if len(p) > *s.room {
+		return errors.New("no room")
+	}
+	*s.room -= len(p)
+	return s.Memory.Append(p)
+}
+
+func (s *scarce) Discard() {
+	*s.room += len(s.Memory)
+	s.Memory.Discard()
+}
+
+// makesRoom has a joiner receive another snapshot on a disk that has no room for that and for
+// what came before.
+func makesRoom(t testing.TB) {
+	room := 65_000
+	w := newWorld(3, Config{ChunkBytes: 100, Rate: 50_000, BlockBytes: 256, NewPart: func() Bytes { return &scarce{room: &room} }})
+	text := letters(50_000)
+	w.install(0, 1)
+	w.op(0, text)
+	w.install(0, 1, 2)
+	for w.nodes[0].chunks < 70_000 {
+		w.run(time.Millisecond)
+	}
+	w.install(0, 1)
+	w.op(0, letters(60_000)[50_000:])
+	w.install(2)
+	w.install(0, 1, 2)
+	require.NotNil(t, w.nodes[2].r.spare)
+	w.run(time.Minute)
+	all(t, w, text+letters(60_000)[50_000:], 0, 1, 2)
+	require.Positive(t, room)
+}
+
+func TestAPartMakesRoomForTheNext(t *testing.T) { makesRoom(t) }

@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/replica"
+)
+
+// partsStay has processes end that have received parts of snapshots. The next one finds the
+// largest, and removes what it does not use.
+func partsStay(t testing.TB) {
+	dir := t.TempDir()
+	var c replica.Config
+	files := func() int {
+		list, err := filepath.Glob(filepath.Join(dir, partPrefix+"*"))
+		require.NoError(t, err)
+		return len(list)
+	}
+	s := NewSpool(dir, 10, true)
+	require.Nil(t, s.Part(&c))
+	var parts []replica.Bytes // or their files would go
+	for _, text := range []string{"short", "a part that does not fit", "a larger part that does not fit", "some part of it"} {
+		b := s.NewPart()
+		require.NoError(t, b.Append([]byte(text[:5])))
+		require.NoError(t, b.Append([]byte(text[5:])))
+		parts = append(parts, b)
+	}
+	other := s.NewBytes()
+	require.NoError(t, other.Append(make([]byte, 100)))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, partPrefix+"dir"), 0o700))
+	require.Equal(t, 3+1, files(), "what is short is in memory")
+
+	part := NewSpool(dir, 10, true).Part(&c)
+	require.Equal(t, 1+1, files())
+	b, err := io.ReadAll(part.Reader())
+	require.NoError(t, err)
+	require.Equal(t, "a larger part that does not fit", string(b))
+	_, err = part.Write([]byte("!")) // an incarnation goes on with it
+	require.NoError(t, err)
+	require.Nil(t, NewSpool(dir, 10, false).Part(&c), "the directory may be that of several nodes")
+	part.Discard()
+	require.Equal(t, 1, files())
+	require.NotEmpty(t, parts)
+}
+
+func TestPartsOutliveTheProcess(t *testing.T) { partsStay(t) }
