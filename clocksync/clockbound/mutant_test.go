@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SegmentWrapsToZero":     generationSkipsZero,
 		"SegmentIgnoresSteps":    stepsSpoilMeasurements,
 		"SegmentBoundOfTheGuess": boundsHold,
+		"SegmentAgeBeforeTime":   readersAreRight,
 		"SegmentReadLate":        readersAreRight,
 	})
 }
