@@ -72,3 +72,16 @@ func TestTheLogHasTheEventsThatNobodyTakes(t *testing.T) {
 		time.Sleep(time.Second)
 	})
 }
+
+func TestWhatCostsSomethingIsAWarning(t *testing.T) {
+	for want, events := range map[slog.Level][]replicate.Event{
+		slog.LevelDebug: {replicate.Receiving{}},
+		slog.LevelInfo:  {replicate.Begun{}, replicate.Disk{}, replicate.Restored{}, replicate.Merged{}},
+		slog.LevelWarn:  {replicate.Begun{Lossy: true}, replicate.Stuck{}, replicate.Diverged{}, replicate.RolledBack{}},
+		slog.LevelError: {replicate.Disk{Err: errors.New("full")}},
+	} {
+		for _, e := range events {
+			require.Equal(t, want, replicate.Level(e), "%T", e)
+		}
+	}
+}

@@ -96,8 +96,8 @@ type Config struct {
 	OnMessage func(Message)
 	// OnEvent, if not nil, is called with the events of the state, one at a time. It must
 	// not block: the replica waits for it. Methods that wait for the replica return
-	// [ErrInside] there; call them in another goroutine. If OnEvent is nil, the log of the
-	// node has the events.
+	// [ErrInside] there; call them in another goroutine. [Level] says how serious an event
+	// is. If OnEvent is nil, the log of the node has the events.
 	OnEvent func(Event)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -76,28 +77,21 @@ func (r *nodeRun) startStore() error {
 	return nil
 }
 
-// logStore logs an event of the state: those that cost an operator something as warnings.
+// logStore logs an event of the state.
 func (r *nodeRun) logStore(e replicate.Event) {
-	switch e := e.(type) {
-	case replicate.Receiving:
-		return // there are many
-	case replicate.AwaitsMemory, replicate.Hanging, replicate.Discarded, replicate.StateLost, replicate.Stuck, replicate.Corrupt,
-		replicate.Diverged, replicate.Refused, replicate.Differs, replicate.RolledBack, replicate.TooLarge:
-		r.log.Warn("store: " + inFlags(e.String()))
-	case replicate.Begun:
-		if e.Lossy {
-			r.log.Warn("store: " + fieldsToFlags(e.String()))
-			return
-		}
-		r.log.Info("store: " + e.String())
-	case replicate.Disk:
-		if e.Err != nil {
-			r.log.Error("store: " + e.String())
-			return
-		}
-		r.log.Info("store: " + e.String())
+	text := "store: " + inFlags(e.String())
+	if _, ok := e.(replicate.Begun); ok {
+		text = fieldsToFlags(text)
+	}
+	switch replicate.Level(e) {
+	case slog.LevelDebug:
+		r.log.Debug(text)
+	case slog.LevelWarn:
+		r.log.Warn(text)
+	case slog.LevelError:
+		r.log.Error(text)
 	default:
-		r.log.Info("store: " + e.String())
+		r.log.Info(text)
 	}
 }
 
