@@ -71,6 +71,24 @@ func barriersShow(t testing.TB) {
 	}
 }
 
+// readsAtItsPlace has the verdict on a barrier come without a call at its place. That shows nothing:
+// the barrier is tried again.
+func readsAtItsPlace(t testing.TB) {
+	calls, tries := 0, 0
+	_, err := tryBarriers(false, false, func() { calls++ },
+		func(again bool, place func(engine.Verdict)) (v engine.Verdict, _ error) {
+			if tries++; again {
+				place(v)
+			}
+			return v, nil
+		})
+	require.NoError(t, err)
+	require.Equal(t, 1, calls)
+	require.Equal(t, 2, tries)
+}
+
+func TestAReaderReadsAtThePlaceOfItsBarrier(t *testing.T) { readsAtItsPlace(t) }
+
 // What Bootstrap says counts in one view. If that view ends before it was heard, Bootstrap
 // says it again in the next, and once in each.
 func TestBootstrapIsSaidInEachViewThatWaits(t *testing.T) { bootstrapsAgain(t) }

@@ -18,6 +18,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BarrierTransitionalShown": barriersShow,
 		"BootstrapAtAReport":       bootstrapsAgain,
 		"BootstrapOnce":            bootstrapsAgain,
+		"ReplicaUnread":            readsAtItsPlace,
 		"ReadOfAnotherView":        leasedInOneView,
 		"ReadThroughAView":         staleSaysSo,
 		"SessionPauseForgets":      pauseFails,

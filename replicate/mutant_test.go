@@ -103,13 +103,6 @@ func TestLeasesNoticeReadStale(t *testing.T) {
 	require.NotZero(t, stale)
 }
 
-// All reads that returned must have read: a verdict can come before its caller waits for it.
-func TestReadsNoticeReplicaUnread(t *testing.T) {
-	mutant.Set("ReplicaUnread")
-	defer mutant.Set(mutant.None)
-	require.NotZero(t, unread(t, 3_000_000), "not noticed") // half of all runs need more than 100,000
-}
-
 func TestGroupNoticesStorePositionsUnrestored(t *testing.T) {
 	mutant.Set("StorePositionsUnrestored")
 	defer mutant.Set(mutant.None)
