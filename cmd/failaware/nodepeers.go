@@ -22,7 +22,7 @@ func (r *nodeRun) reload() {
 	defer notifySystemd("READY=1")
 	r.reloadKeys()
 	r.reloadToken()
-	r.reloadRemote() // which needs the token
+	r.reloadRemote()
 	c, _, err := loadConfig(r.file, r.flags)
 	if err == nil {
 		err = r.node.SetPeers(c.Peers)

@@ -28,8 +28,8 @@ func TokenOf(value string) *Token {
 	return t
 }
 
-// Replace gives the token another value, and ends what clients have under way on a
-// loopback address that have shown the one before. [Remote.Load] ends that of other hosts.
+// Replace gives the token another value, and ends what clients have under way that have shown
+// the one before.
 func (t *Token) Replace(value string) {
 	t.value.Store(&value)
 	t.underWay.review()

@@ -167,10 +167,7 @@ func TestClientsWithAReplacedTokenAreCutOff(t *testing.T) {
 	for _, c := range []struct {
 		*kept
 		replace func(to string)
-	}{{local, token.Replace}, {remote, func(to string) {
-		x.r.Token.Replace(to)
-		require.NoError(t, x.r.Load())
-	}}} {
+	}{{local, token.Replace}, {remote, x.r.Token.Replace}} {
 		ended := c.follows()
 		c.replace(testToken)
 		require.Equal(t, http.StatusOK, c.asks(), "it is the same")

@@ -36,6 +36,15 @@ type credentials struct {
 	leaf   *x509.Certificate
 }
 
+// requests has the requests under way: with a token those of all its clients, so that they are
+// looked at when it is replaced.
+func (r *Remote) requests() *underWay {
+	if r.Token != nil {
+		return &r.Token.underWay
+	}
+	return &r.underWay
+}
+
 // maxPEM bounds the size of a file with certificates.
 const maxPEM = 1 << 20
 
@@ -43,7 +52,7 @@ const maxPEM = 1 << 20
 // streams end whose clients they do not admit. After an error, the files read before stay in
 // use. The token may have been replaced before.
 func (r *Remote) Load() error {
-	defer r.underWay.review()
+	defer r.requests().review()
 	if r.ClientCA == "" && r.Token == nil {
 		return errors.New("clients can show neither a certificate nor a token")
 	}
@@ -131,7 +140,7 @@ func (r *Remote) named(next http.Handler) http.Handler {
 
 // guard passes on requests of clients with a certificate or with the token.
 func (r *Remote) guard(next http.Handler) http.Handler {
-	return admit(next, "a certificate or the token is missing or wrong", &r.underWay, r.client)
+	return admit(next, "a certificate or the token is missing or wrong", r.requests(), r.client)
 }
 
 // client returns who has sent a request; ok is false for a stranger. Clients with the token are
