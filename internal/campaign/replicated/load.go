@@ -47,7 +47,7 @@ func drawLoad(r random.Stream, o Options) (l load) {
 	c.MaxQueued = int(r.LogUniform(5_000, 1_000_000))
 	c.HashEvery, c.BlockBytes = 3, 128
 	l.pace = r.LogUniform(5, 150)
-	if o.Tight {
+	if o.Tight || o.Parts { // transfers take a while, and start over
 		c.ChunkBytes, c.Rate, c.MaxQueued, c.Window = 100, 80_000, 1200, 400
 		l.pace = math.Inf(1)
 	}

@@ -43,6 +43,8 @@ type Options struct {
 	Clocks bool
 	// Corrupt: some pieces of snapshots are damaged before they are sent.
 	Corrupt bool
+	// Parts: what has come of a snapshot outlives a process with a disk, and may be damaged.
+	Parts bool
 }
 
 // The phases of a run.
@@ -225,7 +227,8 @@ func (s *run) start(n *sim.Node) sim.Handlers {
 // boot begins the first incarnation of a process, with what is on the disk of its
 // machine.
 func (s *run) boot(n *sim.Node) {
-	if m := s.members[n.ID()-1]; m != nil && m.views {
+	before := s.members[n.ID()-1]
+	if before != nil && before.views {
 		s.again[n.ID()-1] = true
 	}
 	if !s.opt.Disks {
@@ -238,6 +241,7 @@ func (s *run) boot(n *sim.Node) {
 		s.disks[n.ID()-1] = d
 	}
 	app, has := s.recover(d)
+	has.Spare = s.part(before)
 	d.at = placed(d.keeper.Place())
 	s.comesBack(d, has)
 	m := s.begin(n, app, has)

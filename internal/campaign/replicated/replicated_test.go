@@ -35,6 +35,13 @@ func TestTransfersStartOverWhereLittleMayWait(t *testing.T) {
 	require.NotZero(t, reached[Reused])
 }
 
+func TestTransfersGoOnInTheNextProcess(t *testing.T) {
+	reached := play(t, Options{Disks: true, Parts: true}, 15)
+	require.NotZero(t, reached[PartFound])
+	require.NotZero(t, reached[PartDamaged])
+	require.NotZero(t, reached[Reused])
+}
+
 func TestNodesEndThatDoNotTakeAState(t *testing.T) {
 	reached := play(t, Options{Limits: true}, 15)
 	require.NotZero(t, reached[DeclinedState])
