@@ -15,7 +15,7 @@ import (
 // Table returns the campaigns. A name describes the main trait of the worlds, and the
 // differences from the usual: five nodes, mode available, rank stable, preset lan.
 func Table() []Campaign {
-	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), lost(), quorums(), epochs(), uneven(), restless(), coarse(), changes(), enduring(), states())
+	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), lost(), quorums(), epochs(), uneven(), restless(), coarse(), changes(), enduring(), states(), stored())
 }
 
 // Roughness of the worlds.
@@ -261,7 +261,7 @@ var (
 		replicated.OlderFile + replicated.MissedAfter, replicated.OlderStore + replicated.MissedAfter, replicated.LostStore + replicated.MissedAfter}
 )
 
-// states returns the campaigns of replicated state.
+// states returns the campaigns of replicated state in memory.
 func states() []Campaign {
 	return []Campaign{
 		{Name: "state", Purpose: "replicated state", Play: replicated.Options{}.Play, Check: 15, Test: 100, Long: 1,
@@ -292,6 +292,13 @@ func states() []Campaign {
 			Reach: append(names(situation.ClockFaulty, situation.AllSuspended), replicated.Restored, replicated.Lasted, replicated.Continued)},
 		{Name: "state-corrupt", Purpose: "replicated state, snapshots that are damaged on the way", Play: replicated.Options{Corrupt: true}.Play, Check: 10, Test: 100, Long: 1,
 			Reach: []string{replicated.Merged, replicated.Restored, replicated.Damaged, replicated.Corrupt}},
+	}
+}
+
+// stored returns the campaigns of replicated state on disks, and of sessions and changes of the
+// quorum system, most of which are too.
+func stored() []Campaign {
+	return []Campaign{
 		{Name: "state-disks", Purpose: "replicated state on disks", Play: replicated.Options{Disks: true}.Play, Check: 10, Test: 200, Long: 1,
 			Reach: append([]string{replicated.Merged, replicated.Restored, replicated.Lasted, replicated.Unconfirmed}, disks...)},
 		{Name: "state-disks-quorum", Purpose: "replicated state on disks, in quorums", Play: replicated.Options{Disks: true, Quorum: true}.Play, Check: 10, Test: 400, Long: 1,
