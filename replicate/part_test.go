@@ -47,7 +47,7 @@ func killedJoiner(t *testing.T) (took time.Duration) {
 		time.Sleep(2 * b.View)
 		_, err = first.Submit(t.Context(), []byte{0, 0, 0, 9}) // the state is another one now
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(image, "state", "incoming-smaller"), make([]byte, 1000), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(image, "state", "incoming-1"), make([]byte, 1000), 0o600))
 		began := time.Now()
 		next, p := start(3, image)
 		for p.restored.Load() == 0 {

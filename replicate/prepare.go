@@ -117,7 +117,8 @@ func (p *Prepared) prepare(node failaware.Config) error {
 		return fmt.Errorf("replicate: invalid Config: SnapshotMemory: %d is negative", p.cfg.SnapshotMemory)
 	}
 	owner := engine.Owner{Node: node.ID, Group: node.Group, Quorate: quorate}
-	a, spool := newAdapter(p.app), engine.NewSpool(cmp.Or(p.cfg.Spool, p.cfg.Storage), cmp.Or(p.cfg.SnapshotMemory, defaultMemory), p.cfg.Spool == "" && p.cfg.Storage != "")
+	keeps := p.cfg.Storage != "" && cmp.Or(p.cfg.Spool, p.cfg.Storage) == p.cfg.Storage
+	a, spool := newAdapter(p.app), engine.NewSpool(cmp.Or(p.cfg.Spool, p.cfg.Storage), cmp.Or(p.cfg.SnapshotMemory, defaultMemory), keeps)
 	c.NewBytes, c.NewPart = spool.NewBytes, spool.NewPart
 	var store *engine.Store
 	if p.cfg.Storage != "" {
@@ -125,7 +126,9 @@ func (p *Prepared) prepare(node failaware.Config) error {
 		if store, err = engine.OpenStore(p.cfg.Storage, owner, a); err != nil {
 			return err
 		}
-		store.Resume(spool.Part(&c))
+		if store.Resume(spool.Part(&c)); !keeps {
+			engine.RemoveParts(p.cfg.Storage) // they were kept before Spool was set
+		}
 	}
 	if err := spool.Check(); err != nil {
 		return errors.Join(err, store.Close())

@@ -51,10 +51,11 @@ type Config struct {
 	// operations of a view that wait for one, are kept in memory. Larger ones are in a
 	// file. Zero means 8 MiB.
 	SnapshotMemory int
-	// Spool is the directory of these files, which do not outlive the process. It must have
-	// room for two snapshots and the operations that wait ([Config.MaxQueued]). Empty means
-	// Storage or, without one, the system's directory for temporary files. In Storage, what
-	// has come of a snapshot outlives the process: the next one asks for the rest.
+	// Spool is the directory of these files. It must have room for two snapshots and the
+	// operations that wait ([Config.MaxQueued]). Empty means Storage or, without one, the
+	// system's directory for temporary files. The files go with the process, except that in
+	// Storage what has come of a snapshot (incoming-*) stays: Start reads it, at a second or
+	// two for a GiB, and the node asks for the rest.
 	Spool string
 	// ChunkBytes is how many bytes of a snapshot travel in one message, at least 64.
 	// Zero means 16 KiB, or as many as fit into the broadcast's MaxPayload if that is

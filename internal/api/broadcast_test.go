@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -208,24 +209,31 @@ func TestMessagesPassBesideAStore(t *testing.T) {
 	require.Equal(t, []string{"one", "two"}, messagesOfAStore(t))
 }
 
-// streamsEnd follows the messages and the keys of a store whose node stops by itself. Both
-// streams end then, with a message that came before.
+// streamsEnd follows the messages and the keys of a store that stops. Both streams end then, with
+// what came before.
 func streamsEnd(t *testing.T) {
 	n := startNode(t, failaware.Config{ID: 1, Broadcast: &failaware.BroadcastConfig{}})
 	store := newLoneStore()
 	_, c := serveWith(t, NewServerWithStore(n, store))
-	var streams []io.Reader
-	for _, path := range []string{"/v1/deliveries?follow=true", "/v1/kv/watch"} {
-		res, err := c.send(t.Context(), http.MethodGet, path, "", nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	texts := map[string]string{"/v1/deliveries?follow=true": `"bGF0ZQ=="`, "/v1/kv/watch": `"late"`}
+	streams := map[string]io.ReadCloser{}
+	for path := range texts {
+		res, err := c.send(ctx, http.MethodGet, path, "", nil)
 		require.NoError(t, err)
 		defer res.Body.Close()
-		streams = append(streams, res.Body)
+		streams[path] = res.Body
 	}
 	require.NoError(t, n.Close())
 	store.log.AddMessage(failaware.Delivery{Payload: []byte("late")})
-	for _, r := range streams {
-		_, err := io.Copy(io.Discard, r) // or this waits for ever
+	_, err := store.Submit(ctx, kv.Command{Op: kv.Put, Key: "late"}, Attempt{})
+	require.NoError(t, err)
+	close(store.done)
+	for path, r := range streams {
+		all, err := io.ReadAll(r)
 		require.NoError(t, err)
+		require.Contains(t, string(all), texts[path])
 	}
 }
 

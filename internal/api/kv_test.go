@@ -22,6 +22,7 @@ import (
 
 // loneStore is a store of one node, whose answers a test can make fail.
 type loneStore struct {
+	done    chan struct{}
 	mu      sync.Mutex
 	state   *kv.State
 	n       uint64
@@ -37,9 +38,11 @@ type loneStore struct {
 }
 
 func newLoneStore() *loneStore {
-	return &loneStore{state: kv.New(kv.Partitionable), changed: make(chan struct{}), now: time.Hour, log: NewStoreLog(),
+	return &loneStore{done: make(chan struct{}), state: kv.New(kv.Partitionable), changed: make(chan struct{}), now: time.Hour, log: NewStoreLog(),
 		table: session.NewTable(session.Limits{Sessions: 2, Window: 3, Bytes: 1000})}
 }
+
+func (s *loneStore) Done() <-chan struct{} { return s.done }
 
 func (s *loneStore) Read(_ context.Context, latest bool, f func(*kv.State)) (KVFresh, error) {
 	s.mu.Lock()

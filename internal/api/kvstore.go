@@ -29,6 +29,8 @@ type Store interface {
 	CloseSession(context.Context, failaware.MessageID) error
 	// Changed returns a channel that is closed when the state changes.
 	Changed() <-chan struct{}
+	// Done returns a channel that is closed when the store has stopped.
+	Done() <-chan struct{}
 	// Bootstrap lets the store continue without the absent nodes: the operator accepts the
 	// loss of operations that only they know.
 	Bootstrap(context.Context) error

@@ -32,7 +32,7 @@ const pieceBytes = 256 << 10
 // watch is one stream of changes.
 type watch struct {
 	store     Store
-	over      <-chan struct{} // closed when nothing changes any more
+	over      <-chan struct{} // closed when the store has stopped
 	prefix    string
 	piece     int
 	at        kv.Place // the client has all changes through it, or the listing has
@@ -59,7 +59,7 @@ func (s *Server) kvWatch(ctx context.Context, w http.ResponseWriter, q *http.Req
 	if err != nil {
 		return err
 	}
-	f.over = s.node.Done()
+	f.over = s.store.Done()
 	s.watches.stream(w, q, start, f.messages)
 	return nil
 }
@@ -106,7 +106,7 @@ func newWatch(ctx context.Context, store Store, prefix, since string, listing bo
 // listedBecause returns the reason for a listing.
 func listedBecause(gone error) string { return "the present keys follow, because " + gone.Error() }
 
-// messages returns the stream until ctx is done or the node has stopped.
+// messages returns the stream until ctx is done or the store has stopped.
 func (f *watch) messages(ctx context.Context) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		f.yield = yield

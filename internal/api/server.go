@@ -97,10 +97,10 @@ func NewServerWithStore(n *failaware.Node, store Store) *Server {
 	return s
 }
 
-// endLog ends the log of the store's deliveries when the node stops.
+// endLog ends the log of the store's deliveries when the store has stopped.
 func (s *Server) endLog() {
 	select {
-	case <-s.node.Done():
+	case <-s.store.Done():
 		s.kept.end()
 	case <-s.ctx.Done():
 	}

@@ -120,6 +120,8 @@ func (m *Replica) dropIncoming(drop func(*incoming) bool) {
 		if m.spare == nil || p.data.size >= m.spare.size {
 			m.dropSpare()
 			m.spare = p.data
+		} else {
+			p.data.Discard()
 		}
 		return true
 	})

@@ -47,6 +47,10 @@ type Content struct {
 	blocks []block
 	cutter cutter
 	named  []int // the blocks in the order of their names, made by the first read
+
+	// Received says that the snapshot came from others, so that nobody reads it but the
+	// application.
+	Received bool
 }
 
 // NewContent returns an empty snapshot.
@@ -56,21 +60,28 @@ func (c *Config) contentOf(b Bytes) *Content {
 	return &Content{bytes: b, sum: sha256.New(), cutter: cutter{size: c.BlockBytes}}
 }
 
-// ReadPart returns the part of a snapshot that an earlier process has received. It reads all
-// of it, so that what has been damaged since is not taken for what came.
+// newPart returns the empty beginning of a snapshot that comes from others.
+func (c *Config) newPart() *Content {
+	part := c.contentOf(c.NewPart())
+	part.Received = true
+	return part
+}
+
+// ReadPart returns the part of a snapshot that an earlier process has received, as a spare. It
+// reads all of it, so that what has been damaged since is not taken for what came.
 func (c *Config) ReadPart(b Bytes, size int64) (*Content, error) {
 	d := c.WithDefaults()
 	part := d.contentOf(b)
-	_, err := io.Copy(noter{part}, io.NewSectionReader(b, 0, size))
+	_, err := io.Copy(blocks{part}, io.NewSectionReader(b, 0, size))
 	return part, err
 }
 
-// noter notes bytes that a Content has.
-type noter struct{ *Content }
+// blocks cuts bytes that a Content has.
+type blocks struct{ *Content }
 
 // Write implements [io.Writer].
-func (n noter) Write(p []byte) (int, error) {
-	n.note(p)
+func (n blocks) Write(p []byte) (int, error) {
+	n.cut(p)
 	return len(p), nil
 }
 
@@ -79,13 +90,13 @@ func (c *Content) Write(p []byte) (int, error) {
 	if err := c.bytes.Append(p); err != nil {
 		return 0, err
 	}
-	c.note(p)
+	c.sum.Write(p)
+	c.cut(p)
 	return len(p), nil
 }
 
-// note cuts bytes that were appended into blocks.
-func (c *Content) note(p []byte) {
-	c.sum.Write(p)
+// cut cuts bytes that were appended into blocks.
+func (c *Content) cut(p []byte) {
 	for at := 0; at < len(p); {
 		n, id, ends := c.cutter.cut(p[at:])
 		at += n

@@ -75,7 +75,7 @@ func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 		if c.offset > 0 {
 			return
 		}
-		p = &incoming{name: c.name, digest: c.digest, size: c.size, data: m.cfg.contentOf(m.cfg.NewPart())}
+		p = &incoming{name: c.name, digest: c.digest, size: c.size, data: m.cfg.newPart()}
 		m.incoming = append(m.incoming, p)
 	}
 	p.seen = true
@@ -164,7 +164,8 @@ func (m *Replica) proceed(p *incoming) {
 			m.startOver()
 			return
 		}
-		p.data, p.tenths = m.cfg.contentOf(m.cfg.NewPart()), 0
+		p.data.Discard()
+		p.data, p.tenths = m.cfg.newPart(), 0
 		m.rewind(p)
 		return
 	}
@@ -188,6 +189,7 @@ func (m *Replica) proceedAll() {
 func (m *Replica) restore(p *incoming) {
 	m.emit(Effect{Kind: Restore, Name: p.name, State: p.data})
 	m.notify(Event{Kind: EventRestored, Member: p.from, Name: p.name, Bytes: p.size, Total: p.size})
+	m.dropIncoming(func(other *incoming) bool { return other != p })
 	m.standing, m.base, m.old, m.incoming = Holder, Name{}, Earlier{}, nil
 	m.dropSpare()
 	m.remember()

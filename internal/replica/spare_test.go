@@ -91,3 +91,42 @@ func makesRoom(t testing.TB) {
 }
 
 func TestAPartMakesRoomForTheNext(t *testing.T) { makesRoom(t) }
+
+// tallied counts the snapshots that come and are still there.
+type tallied struct {
+	Memory
+	open *int
+	over bool
+}
+
+func (c *tallied) Discard() {
+	if !c.over {
+		c.over = true
+		*c.open--
+	}
+}
+
+// partsEnd has nodes join and merge, and a snapshot be damaged on the way. Of what has come, only
+// what the application gets is left, which the engine discards.
+func partsEnd(t testing.TB) {
+	open, given := 0, 0
+	w := newWorld(3, Config{ChunkBytes: 10, NewPart: func() Bytes {
+		open++
+		return &tallied{open: &open}
+	}})
+	w.install(0)
+	w.op(0, "a text of node 0")
+	w.install(1)
+	w.op(1, "another text, of node 1")
+	w.install(0, 1)
+	w.run(time.Second)
+	given += 2 // each has the branch of the other
+	require.Equal(t, given, open)
+	w.install(0, 1, 2)
+	w.run(time.Second)
+	given++
+	require.Equal(t, given, open)
+	require.Equal(t, w.nodes[0].app, w.nodes[2].app)
+}
+
+func TestPartsEnd(t *testing.T) { partsEnd(t) }

@@ -122,6 +122,9 @@ func (s *Store) Close() error {
 // Err returns why the store has stopped by itself, and nil otherwise.
 func (s *Store) Err() error { return s.replica.Err() }
 
+// Done implements [api.Store].
+func (s *Store) Done() <-chan struct{} { return s.replica.Done() }
+
 // Changed implements [api.Store].
 func (s *Store) Changed() <-chan struct{} { return s.app.bell.wait() }
 

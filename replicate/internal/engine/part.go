@@ -12,35 +12,29 @@ import (
 // that a node that is killed during the transfer of a large state gets only the rest after its
 // next start. The file is not flushed: whoever reads it names its blocks by what they are.
 
-// partPrefix begins the names of the files.
+// partPrefix begins the names of the files, and a number ends them.
 const partPrefix = "incoming-"
 
 // NewPart returns room for a snapshot that comes from others.
 func (s *Spool) NewPart() replica.Bytes { return &spooled{spool: s, part: true} }
 
-// Part returns the largest part that an earlier process has left, or nil, and removes the
-// others. What cannot be read is none.
+// Part returns the largest part that an earlier process has left, or nil, and removes all that
+// are not used: the others, one that cannot be read, and one that is larger than MaxSnapshot.
 func (s *Spool) Part(c *replica.Config) *replica.Content {
 	if !s.keeps {
 		return nil
 	}
-	var largest string
-	var size int64
-	entries, _ := os.ReadDir(s.dir)
-	for _, e := range entries {
-		path := filepath.Join(s.dir, e.Name())
-		info, err := os.Lstat(path)
-		if err != nil || !info.Mode().IsRegular() || !strings.HasPrefix(e.Name(), partPrefix) {
-			continue
-		}
+	largest, size := "", int64(0)
+	for path, bytes := range parts(s.dir) {
 		drop := path
-		if info.Size() > size {
-			drop, largest, size = largest, path, info.Size()
+		if bytes > size && bytes <= int64(c.WithDefaults().MaxSnapshot) {
+			drop, largest, size = largest, path, bytes
 		}
 		_ = os.Remove(drop)
 	}
 	f, err := os.OpenFile(largest, os.O_RDWR, 0)
 	if err != nil {
+		_ = os.Remove(largest)
 		return nil
 	}
 	b := &spooled{spool: s, part: true}
@@ -51,4 +45,25 @@ func (s *Spool) Part(c *replica.Config) *replica.Content {
 		return nil
 	}
 	return part
+}
+
+// RemoveParts removes the parts of a directory that keeps none any more.
+func RemoveParts(dir string) {
+	for path := range parts(dir) {
+		_ = os.Remove(path)
+	}
+}
+
+// parts returns the sizes of the parts in a directory by their paths.
+func parts(dir string) map[string]int64 {
+	found := map[string]int64{}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		number, ok := strings.CutPrefix(e.Name(), partPrefix)
+		info, err := e.Info()
+		if ok && strings.Trim(number, "0123456789") == "" && err == nil && info.Mode().IsRegular() {
+			found[filepath.Join(dir, e.Name())] = info.Size()
+		}
+	}
+	return found
 }

@@ -91,10 +91,16 @@ func (e *Engine) change(ctx context.Context, c *call) (done bool, err error) {
 		if err := e.restore(c.State); err != nil {
 			return true, fmt.Errorf("replicate: Restore: %w", err)
 		}
+		c.State.Discard()
 	case replica.Merge:
 		e.store.dislocate()
 		if err := e.merge(c.Branches); err != nil {
 			return true, fmt.Errorf("replicate: Merge: %w", err)
+		}
+		for _, b := range c.Branches {
+			if b.State.Received { // own snapshots may still be on the way to others
+				b.State.Discard()
+			}
 		}
 	case replica.Locate:
 		if c.Place == nil {
@@ -256,11 +262,7 @@ func (e *Engine) restore(state *replica.Content) error {
 	if err := e.app.Load(r); err != nil {
 		return err
 	}
-	if err := r.Err(); err != nil {
-		return err // the application need not pass on why it could not read
-	}
-	state.Discard()
-	return nil
+	return r.Err() // the application need not pass on why it could not read
 }
 
 func (e *Engine) merge(branches []replica.Branch) error {

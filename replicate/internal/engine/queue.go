@@ -27,7 +27,7 @@ type queue[T any] struct {
 
 const (
 	// blockItems is how many items have their places in one piece of memory, so that a queue
-	// that grows long is not copied, and one that gets short gives memory back.
+	// that grows long is not copied, and one that gets short gives most memory back.
 	blockItems = 256
 	// spareBlocks is how many empty blocks are kept: the length goes up and down.
 	spareBlocks = 4

@@ -126,7 +126,11 @@ func (b *spooled) move(f *os.File) error {
 // use has the bytes be those of a file.
 func (b *spooled) use(f *os.File, size int64) {
 	b.file, b.size = f, size
-	runtime.AddCleanup(b, discard, f) // a snapshot has several readers, and the last is not known
+	end := discard // a snapshot has several readers, and the last is not known
+	if b.part && b.spool.keeps {
+		end = func(f *os.File) { _ = f.Close() } // the next process has its name
+	}
+	runtime.AddCleanup(b, end, f)
 }
 
 // ReadAt implements [io.ReaderAt].

@@ -141,7 +141,11 @@ func (s *Store) Earlier() replica.Earlier {
 
 // Resume has the first incarnation use the part of a snapshot that an earlier process has left,
 // or nil.
-func (s *Store) Resume(part *replica.Content) { s.part = part }
+func (s *Store) Resume(part *replica.Content) {
+	if s != nil {
+		s.part = part
+	}
+}
 
 // Ordered returns how far the messages of each sender are ordered that the state contains.
 func (s *Store) Ordered() []broadcast.Mark {
