@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"AnswerOfTheDistrusted":    answersNeedATrustedClock,
 		"GroupOfOneEpoch":          groupsApart,
 		"DriftOfZero":              wrongSettings,
+		"PromiseBreaksWhenShared":  promisesAreShared,
 		"PromiseGrows":             promisesEndWithTheClock,
 		"PromiseOutlivesTrust":     promisesEndWithTheClock,
 		"ChangeByAnother":          changesOfOthers,

@@ -80,3 +80,24 @@ func answersNeedATrustedClock(t testing.TB) {
 }
 
 func TestAnswersNeedATrustedClock(t *testing.T) { answersNeedATrustedClock(t) }
+
+// promisesAreShared has two goroutines ask one promise at the same time: one of them reads the clock
+// first, and is the last to look. The promise goes on.
+func promisesAreShared(t testing.TB) {
+	now, other := int64(150), func() {}
+	clock := hwclock.Of(func() int64 {
+		read, ask := now, other
+		other = func() {}
+		ask()
+		return read
+	})
+	h := Hold{until: 200, clock: newPromiseClock(clock, loop.Basis{Made: 100, Trust: loop.NewTrust(100)})}
+	other = func() {
+		now = 160
+		require.EqualValues(t, 40, h.ValidFor())
+	}
+	require.EqualValues(t, 50, h.ValidFor())
+	require.EqualValues(t, 40, h.ValidFor())
+}
+
+func TestOnePromiseIsAskedBySeveral(t *testing.T) { promisesAreShared(t) }

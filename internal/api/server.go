@@ -226,11 +226,9 @@ func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok b
 	if q.Body == nil || q.Body == http.NoBody {
 		return nil, true
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(headerTimeout)) // in tests there may be no connection
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(headerTimeout)) // in tests there may be no connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, most))
-	if err == nil {
-		_ = control.SetReadDeadline(time.Time{})
+	if err == nil { // net/http ends the deadline with the body
 		return body, true
 	}
 	// The deadline stays: net/http reads the rest of a refused body before it closes the
