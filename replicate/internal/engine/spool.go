@@ -11,12 +11,12 @@ import (
 )
 
 // Spool keeps the snapshots that are transferred, and the operations that wait for them:
-// what is small in memory, and what is larger in files, which go with the process but for parts
-// (part.go).
+// what is small in memory, and what is larger in files. The files go with the process, except
+// those of parts, which part.go describes.
 type Spool struct {
 	dir    string
 	memory int
-	keeps  bool
+	keeps  bool // the parts
 }
 
 // NewSpool returns a spool that keeps a snapshot, or the waiting operations of a view, of up
