@@ -106,8 +106,8 @@ func (c *tallied) Discard() {
 	}
 }
 
-// partsEnd has nodes join and merge, and a snapshot be damaged on the way. Of what has come, only
-// what the application gets is left, which the engine discards.
+// partsEnd has nodes merge, and another one join. Of what has come, only what the application gets
+// is left, which the engine discards.
 func partsEnd(t testing.TB) {
 	open, given := 0, 0
 	w := newWorld(3, Config{ChunkBytes: 10, NewPart: func() Bytes {
