@@ -1,36 +1,29 @@
 package replicate
 
-import (
-	"log/slog"
+import "github.com/hashicorp/go-hclog"
 
-	"github.com/hashicorp/go-hclog"
-)
-
-// Level returns how serious an event is: [slog.LevelWarn] if somebody should look at it,
-// [slog.LevelError] for a [Disk] that takes nothing, and [slog.LevelDebug] for [Receiving], as
-// there are many.
-func Level(e Event) slog.Level {
+// Level returns how serious an event is: [hclog.Warn] if somebody should look at it,
+// [hclog.Error] for a [Disk] that takes nothing, and [hclog.Debug] for [Receiving], as there
+// are many.
+func Level(e Event) hclog.Level {
 	switch e := e.(type) {
 	case Receiving:
-		return slog.LevelDebug
+		return hclog.Debug
 	case AwaitsMemory, Hanging, Discarded, StateLost, Refused, Stuck, TooLarge, Corrupt, Diverged, Differs, RolledBack:
-		return slog.LevelWarn
+		return hclog.Warn
 	case Begun:
 		if e.Lossy {
-			return slog.LevelWarn
+			return hclog.Warn
 		}
 	case Disk:
 		if e.Err != nil {
-			return slog.LevelError
+			return hclog.Error
 		}
 	}
-	return slog.LevelInfo
+	return hclog.Info
 }
 
 // logEvents returns the default of [Config.OnEvent], which logs the events.
 func logEvents(log hclog.Logger) func(Event) {
-	return func(e Event) { log.Log(hclogLevels[Level(e)], "replicated state: "+e.String()) }
+	return func(e Event) { log.Log(Level(e), "replicated state: "+e.String()) }
 }
-
-var hclogLevels = map[slog.Level]hclog.Level{slog.LevelDebug: hclog.Debug, slog.LevelInfo: hclog.Info,
-	slog.LevelWarn: hclog.Warn, slog.LevelError: hclog.Error}

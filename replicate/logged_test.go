@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
@@ -74,11 +75,11 @@ func TestTheLogHasTheEventsThatNobodyTakes(t *testing.T) {
 }
 
 func TestWhatCostsSomethingIsAWarning(t *testing.T) {
-	for want, events := range map[slog.Level][]replicate.Event{
-		slog.LevelDebug: {replicate.Receiving{}},
-		slog.LevelInfo:  {replicate.Begun{}, replicate.Disk{}, replicate.Restored{}, replicate.Merged{}},
-		slog.LevelWarn:  {replicate.Begun{Lossy: true}, replicate.Stuck{}, replicate.Diverged{}, replicate.RolledBack{}},
-		slog.LevelError: {replicate.Disk{Err: errors.New("full")}},
+	for want, events := range map[hclog.Level][]replicate.Event{
+		hclog.Debug: {replicate.Receiving{}},
+		hclog.Info:  {replicate.Begun{}, replicate.Disk{}, replicate.Restored{}, replicate.Merged{}},
+		hclog.Warn:  {replicate.Begun{Lossy: true}, replicate.Stuck{}, replicate.Diverged{}, replicate.RolledBack{}},
+		hclog.Error: {replicate.Disk{Err: errors.New("full")}},
 	} {
 		for _, e := range events {
 			require.Equal(t, want, replicate.Level(e), "%T", e)

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -83,16 +82,7 @@ func (r *nodeRun) logStore(e replicate.Event) {
 	if _, ok := e.(replicate.Begun); ok {
 		text = fieldsToFlags(text)
 	}
-	switch replicate.Level(e) {
-	case slog.LevelDebug:
-		r.log.Debug(text)
-	case slog.LevelWarn:
-		r.log.Warn(text)
-	case slog.LevelError:
-		r.log.Error(text)
-	default:
-		r.log.Info(text)
-	}
+	r.log.Log(replicate.Level(e), text)
 }
 
 // newServer returns the server of the node and its store.

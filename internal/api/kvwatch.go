@@ -32,7 +32,6 @@ const pieceBytes = 256 << 10
 // watch is one stream of changes.
 type watch struct {
 	store     Store
-	over      <-chan struct{} // closed when the store has stopped
 	prefix    string
 	piece     int
 	at        kv.Place // the client has all changes through it, or the listing has
@@ -59,7 +58,6 @@ func (s *Server) kvWatch(ctx context.Context, w http.ResponseWriter, q *http.Req
 	if err != nil {
 		return err
 	}
-	f.over = s.store.Done()
 	s.watches.stream(w, q, start, f.messages)
 	return nil
 }
@@ -110,18 +108,19 @@ func listedBecause(gone error) string { return "the present keys follow, because
 func (f *watch) messages(ctx context.Context) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		f.yield = yield
+		over := f.store.Done()
 		tick := time.NewTicker(freshEvery)
 		defer tick.Stop()
 		for {
 			changed := f.store.Changed()
-			last := isDone(f.over)
+			last := isDone(over)
 			if !f.update(ctx) || last {
 				return
 			}
 			select {
 			case <-changed:
 			case <-tick.C:
-			case <-f.over:
+			case <-over:
 			case <-ctx.Done():
 				return
 			}
