@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -34,11 +35,13 @@ func (h *History) clocks(group string) (out []Violation) {
 			before = r
 		}
 	}
-	for line, all := range lines {
+	for _, line := range slices.Sorted(maps.Keys(lines)) {
+		all := lines[line]
 		slices.SortFunc(all, func(a, b reading) int { return cmp.Compare(a.r.From, b.r.From) })
 		latest := map[int]*Record{}
 		for _, x := range all {
-			for node, y := range latest {
+			for _, node := range slices.Sorted(maps.Keys(latest)) {
+				y := latest[node]
 				if node != x.node && x.r.From-y.From < maxApart && !agree(y, x.r) {
 					out = append(out, Violation{"readings of one timeline agree within their deviations",
 						fmt.Sprintf("group %s, timeline %s: node %d read %d±%d in [%d, %d], and node %d read %d±%d in [%d, %d]", group, line,

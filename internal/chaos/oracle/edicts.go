@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -20,8 +21,8 @@ func (h *History) edicts(group string) (out []Violation) {
 	slices.SortStableFunc(all, func(a, b made) int { return cmp.Compare(a.r.From, b.r.From) })
 	latest := map[int][]*Record{} // the last two of each node: one may end after the next begins
 	for _, m := range all {
-		for node, list := range latest {
-			for _, before := range list {
+		for _, node := range slices.Sorted(maps.Keys(latest)) {
+			for _, before := range latest[node] {
 				if before.To >= m.r.From {
 					continue
 				}

@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -27,7 +28,8 @@ func (h *History) epochs(group string) (out []Violation) {
 	for _, r := range h.records("", Wiped) {
 		perNode[int(r.Number)] = append(perNode[int(r.Number)], answer{at: r.From})
 	}
-	for node, list := range perNode {
+	for _, node := range slices.Sorted(maps.Keys(perNode)) {
+		list := perNode[node]
 		slices.SortStableFunc(list, func(a, b answer) int { return cmp.Compare(a.at, b.at) })
 		for i := 1; i < len(list); i++ {
 			if a, b := list[i-1], list[i]; b.epoch != 0 && b.epoch < a.epoch {

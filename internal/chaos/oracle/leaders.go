@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -49,8 +50,8 @@ func (h *History) supports(group string) (out []Violation) {
 			perNode[l.Node] = append(perNode[l.Node], claim{incarnation: incarnation(l.Node, r.Boot), claimed: "holds the lead", begin: r.To, last: r.Until})
 		}
 	}
-	for id, claims := range perNode {
-		for p, q := range collisions(claims) {
+	for _, id := range slices.Sorted(maps.Keys(perNode)) {
+		for p, q := range collisions(perNode[id]) {
 			if p.incarnation != q.incarnation {
 				out = append(out, Violation{"a node supports one leader at a time",
 					fmt.Sprintf("group %s: node %d supports two: %v; %v", group, id, p, q)})

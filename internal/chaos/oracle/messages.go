@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -233,8 +234,8 @@ func strict(all []segment) (out []Violation) {
 		for _, r := range s.items {
 			got[*r.ID] = true
 		}
-		for m, node := range owed[s.view] {
-			if !got[m] {
+		for _, m := range slices.SortedFunc(maps.Keys(owed[s.view]), Message.compare) {
+			if node := owed[s.view][m]; !got[m] {
 				out = append(out, Violation{"no member leaves a view without a strict message of it",
 					fmt.Sprintf("node %d left view %s without %v, which node %d was given", s.log.Node, s.view, m, node)})
 			}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,47 @@ func TestTheOracleSharesNoCodeWithTheNodes(t *testing.T) {
 		if strings.HasPrefix(dep, "github.com/failaware/failaware") {
 			require.Equal(t, "github.com/failaware/failaware/internal/chaos/oracle", dep)
 		}
+	}
+}
+
+// Who repeats a run, or reads a log twice, compares texts.
+func TestAHistoryHasOneVerdict(t *testing.T) {
+	clock := func(node int64, line string) Record {
+		return at(node, Record{Kind: Clock, Timeline: line, Time: 1000 * ms * node})
+	}
+	strict := func(r *Record) { r.Strict = true }
+	var h History
+	for node := range int64(4) {
+		var c, d client
+		for n := range int64(4) {
+			c.do(10*n, 10*n+5, uint64(100*node+n+1), 0, Done)
+			d.do(10*n, 10*n+5, uint64(1000*node+n+1), 0, Done)
+		}
+		for i := range d.records {
+			d.records[i].Key, d.records[i].Number = "l", d.records[i].Number+10
+		}
+		l := &Log{Node: int(node) + 1, Process: 1, Records: slices.Concat(c.records, d.records,
+			[]Record{clock(node, "l"), clock(node, "m")},
+			[]Record{decided(10*node, "a", 100-uint64(node), node, 100), at(node, Record{Kind: Epoch, Epoch: 5}), at(node+10, Record{Kind: Epoch, Epoch: 4})},
+			[]Record{lead(node, 1, 2, 3, 4), lead(node+40, 1, 2, 3, 4), changeTo("v")})}
+		if node == 0 {
+			l.Records = append(l.Records, sent(1), sent(2), sent(3), given(1, strict), given(2, strict), given(3, strict))
+		}
+		l.Records = append(l.Records, changeTo("w"))
+		h.Logs = append(h.Logs, l)
+	}
+	first := Judge(&h, Limits{})
+	found := map[string]int{}
+	for _, v := range first.Violations {
+		found[v.Rule]++
+	}
+	for _, rule := range []string{"replicated registers are linearizable", "readings of one timeline agree within their deviations",
+		"edicts and timestamps show their order", "a node supports one leader at a time", "a node never returns to an earlier epoch",
+		"no member leaves a view without a strict message of it"} {
+		require.Greater(t, found[rule], 1, rule)
+	}
+	for range 20 {
+		require.Equal(t, first.Violations, Judge(&h, Limits{}).Violations)
 	}
 }
 

@@ -1,5 +1,7 @@
 package oracle
 
+import "cmp"
+
 // Kinds of records.
 const (
 	// Lead: this node leads its logical partition, with the support of Set.
@@ -126,6 +128,10 @@ type Message struct {
 	Boot     uint64 `json:"b"`
 	Class    int    `json:"c"`
 	Sequence uint64 `json:"n"`
+}
+
+func (m Message) compare(o Message) int {
+	return cmp.Or(cmp.Compare(m.Sender, o.Sender), cmp.Compare(m.Boot, o.Boot), cmp.Compare(m.Class, o.Class), cmp.Compare(m.Sequence, o.Sequence))
 }
 
 // Stamp is a vote that an edict rests on.

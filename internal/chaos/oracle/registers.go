@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -35,7 +36,8 @@ func (o *operation) String() string {
 	return fmt.Sprintf("operation %d of node %d, %s", o.call.Number, o.log.Node, kind)
 }
 
-// operations returns the calls of all clients that may have had an effect, by their keys.
+// operations returns the calls of all clients that may have had an effect, by their keys. Those of
+// a client are in the order of their numbers.
 func (h *History) operations() map[string][]operation {
 	keys := map[string][]operation{}
 	for _, l := range h.Logs {
@@ -48,7 +50,8 @@ func (h *History) operations() map[string][]operation {
 				ends[r.Number] = r
 			}
 		}
-		for n, c := range calls {
+		for _, n := range slices.Sorted(maps.Keys(calls)) {
+			c := calls[n]
 			o := operation{l, c, ends[n]}
 			read := c.Write == 0
 			if _, known := o.value(); o.end != nil && o.end.Outcome == Refused || read && !known {
@@ -86,7 +89,9 @@ type compared struct {
 
 // registers finds registers whose histories are not linearizable.
 func (h *History) registers() (out []Violation, n compared) {
-	for key, ops := range h.operations() {
+	keys := h.operations()
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		ops := keys[key]
 		for i := range ops {
 			switch c := ops[i].call; {
 			case c.Leased:
