@@ -93,3 +93,27 @@ func TestAGroupThatHasForgottenEverythingBeginsAnew(t *testing.T) {
 		require.NotEmpty(t, all[0].begins())
 	})
 }
+
+// A read that lasts until the view has changed is of no view.
+func TestAReadDuringWhichTheViewChangesIsNotUpToDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 3})
+		all := inMemory(t, net, failaware.BroadcastConfig{}, replicate.Config{}, applications(2, 0)...)
+		b := all[0].Node().Bounds()
+		time.Sleep(b.Ready + b.View)
+		submit(t, all[0], "one")
+		r := all[0].Replica
+		parts := func() {
+			net.Partition([]failaware.NodeID{1}, []failaware.NodeID{2})
+			time.Sleep(2 * b.View)
+		}
+		require.False(t, r.Read(parts).UpToDate)
+		require.True(t, r.Read(func() {}).UpToDate)
+		net.Heal()
+		time.Sleep(4 * b.View)
+		fresh, err := r.ReadLatest(within(t, time.Minute), parts)
+		require.NoError(t, err)
+		require.False(t, fresh.UpToDate)
+		require.True(t, r.Read(func() {}).UpToDate)
+	})
+}
