@@ -127,6 +127,9 @@ func (m *Replica) dropIncoming(drop func(*incoming) bool) {
 	})
 }
 
+// MakeRoom gives up what has come of a snapshot and is not needed now. The disk is full.
+func (m *Replica) MakeRoom() { m.dropSpare() }
+
 // dropSpare gives up the spare. The source sends what was announced of it.
 func (m *Replica) dropSpare() {
 	if m.spare != nil {

@@ -80,6 +80,7 @@ var notices = map[string]func(testing.TB){
 	"ReplicaSpareForgotten":       sendsTheRest,
 	"ReplicaBlockMissed":          spareIsGone,
 	"ReplicaSpareEnds":            goesOn,
+	"ReplicaSpareAlone":           keepsAlone,
 	"ReplicaSpareKeepsRoom":       makesRoom,
 	"ReplicaBlockInsistedOn":      spareIsGone,
 	"ReplicaBlockTooLong":         longerBlock,

@@ -268,7 +268,7 @@ func (m *Replica) prune() {
 	switch {
 	case m.phase == merging || m.standing == Pending:
 		m.announce()
-	case m.standing == Holder:
+	case m.standing == Holder && m.view.Set.Len() > 1: // one that is alone has yet to hear of a later state
 		m.dropSpare()
 	}
 }

@@ -49,6 +49,33 @@ func equalBlocks(a, b []block) bool {
 
 func TestATransferGoesOnInTheNextIncarnation(t *testing.T) { goesOn(t) }
 
+// keepsAlone has a node with an older state be alone, in the middle of the transfer of a later one.
+func keepsAlone(t testing.TB) {
+	for _, again := range []func(w *world){func(*world) {}, func(w *world) { w.renew(2, 1) }} {
+		text := letters(50_000)
+		w := newWorld(3, Config{ChunkBytes: 100, Rate: 50_000, BlockBytes: 256})
+		w.install(0, 1, 2)
+		w.op(0, "a")
+		w.install(0, 1)
+		w.op(0, text)
+		w.install(0, 1, 2)
+		for w.nodes[0].chunks < 70_000 {
+			w.run(time.Millisecond)
+		}
+		w.install(0, 1)
+		again(w)
+		w.install(2)
+		require.Equal(t, Working, w.nodes[2].r.Situation(), "with the older state")
+		w.nodes[0].chunks, w.nodes[1].chunks = 0, 0
+		w.install(0, 1, 2)
+		w.run(20 * time.Second)
+		all(t, w, "a"+text, 0, 1, 2)
+		require.Less(t, w.nodes[0].chunks+w.nodes[1].chunks, 37_000)
+	}
+}
+
+func TestATransferGoesOnAfterANodeWasAlone(t *testing.T) { keepsAlone(t) }
+
 // scarce is bytes on a disk with little room.
 type scarce struct {
 	Memory

@@ -126,8 +126,11 @@ func (i *incarnation) step(batch []Item, out []replica.Effect) []replica.Effect 
 func (i *incarnation) stored(out []replica.Effect) []replica.Effect {
 	at, events := i.store.take()
 	for _, e := range events {
-		if e.Kind == replica.EventRefused {
+		switch {
+		case e.Kind == replica.EventRefused:
 			e.Member, e.View = i.self.Node, i.machine.View()
+		case e.Kind == replica.EventDisk && e.Err != nil:
+			i.machine.MakeRoom()
 		}
 		i.tell(Event{Event: e})
 	}

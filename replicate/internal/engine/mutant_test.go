@@ -43,6 +43,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"PartGoesWithProcess":      partsStay,
 		"PartOfOthers":             partsStay,
 		"PartLeftBehind":           partsStay,
+		"PartFillsTheDisk":         fullDropsParts,
 		"QueueKeepsAll":            itemsStay,
 		"VerdictUnstored":          verdictsWait,
 		"VerdictOfAnyView":         verdictsWait,

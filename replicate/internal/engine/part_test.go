@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/journal"
+	"github.com/failaware/failaware/internal/journal/disktest"
+	"github.com/failaware/failaware/internal/keep"
 	"github.com/failaware/failaware/internal/replica"
 )
 
@@ -54,3 +58,32 @@ func partsStay(t testing.TB) {
 }
 
 func TestPartsOutliveTheProcess(t *testing.T) { partsStay(t) }
+
+// fullDropsParts has the disk of a log run full that also has a part of a snapshot. The log is what
+// needs the room.
+func fullDropsParts(t testing.TB) {
+	dir := t.TempDir()
+	spool := NewSpool(dir, 10, true)
+	part := spool.NewPart()
+	require.NoError(t, part.Append(make([]byte, 100)))
+	j, err := journal.OpenOn(disktest.New(), journal.Options{})
+	require.NoError(t, err)
+	s, err := newStore(j, &words{}, keep.Options{})
+	require.NoError(t, err)
+	var c replica.Config
+	s.part = spool.Part(&c)
+	require.NotNil(t, s.part)
+	e, err := New(c, nil, &words{}, s, nil, nil)
+	require.NoError(t, err)
+	i := newIncarnation(e, Incarnation{})
+	files := func() int { return len(parts(dir)) }
+	s.onFull(nil)
+	i.stored(nil)
+	require.Equal(t, 1, files(), "it has room again")
+	s.onFull(errors.New("no space left"))
+	i.stored(nil)
+	require.Zero(t, files())
+	require.NoError(t, s.Close())
+}
+
+func TestAFullDiskDropsWhatIsNotNeeded(t *testing.T) { fullDropsParts(t) }
