@@ -51,6 +51,11 @@ func claimID(ctx context.Context, cfg Config, a *statedir.Assigned) (*Node, erro
 		return start(ctx, cfg, a, &loop.Claim{Held: true})
 	}
 	used := a.Former()
+	for _, p := range cfg.Peers {
+		if p.ID != NoNode {
+			used.Add(p.ID)
+		}
+	}
 	for range maxClaims {
 		if cfg.ID = claim.Choose(used, drawID()); cfg.ID == NoNode {
 			break

@@ -4,6 +4,7 @@ package failaware_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,4 +22,15 @@ func TestSearchesNoticeSearchForgotten(t *testing.T) {
 	mutant.Set("SearchForgotten")
 	defer mutant.Set(mutant.None)
 	require.NotZero(t, searchesThatForget(t))
+}
+
+func TestAnIDWithoutItsStateIsNoticed(t *testing.T) {
+	mutant.Set("ClaimWithoutState")
+	defer mutant.Set(mutant.None)
+	synctest.Test(t, func(t *testing.T) {
+		c := newChoosing(t, 1)
+		_, err := c.start(0)
+		require.NoError(t, err)
+		require.Empty(t, c.states(0))
+	})
 }

@@ -1,12 +1,14 @@
 package failaware_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -228,19 +230,60 @@ func TestTwoAloneWithOneId(t *testing.T) {
 	})
 }
 
-// A node whose id was refused removes the state of that id before it chooses another. If it
-// cannot, it says so and stops: the files may be another process's next.
-func TestANodeThatCannotRemoveItsStateChoosesNoOtherId(t *testing.T) {
+// states returns the files of the states of nodes in the directory of node number i.
+func (c *choosing) states(i int) (names []string) {
+	files, err := os.ReadDir(c.dirs[i])
+	require.NoError(c.t, err)
+	for _, f := range files {
+		if name := f.Name(); strings.HasPrefix(name, "node-") && !strings.HasSuffix(name, ".lock") && name != "node-id.state" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// An id that a node did not get leaves no state, or a node that has to try again and again would
+// run out of ids.
+func TestAnIDThatIsNotKeptLeavesNoState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failaware.DrawIDs(t, func() uint64 { return 7 })
 		c := newChoosing(t, 1, 0)
 		first, err := c.start(0)
 		require.NoError(t, err)
-		c.dirs[1] = t.TempDir()
-		name := fmt.Sprintf("node-%v.members", first.ID())
-		require.NoError(t, os.MkdirAll(filepath.Join(c.dirs[1], name, "full"), 0o700))
-		_, err = c.start(1)
-		require.ErrorContains(t, err, name)
+		c.dirs[1] = c.dirs[0] + "-1"
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			_, err = failaware.Start(ctx, failaware.Config{Transport: c.net.Transport(), Listen: c.addr(1), StateDir: c.dirs[1]})
+			cancel()
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Empty(t, c.states(1))
+			_, err = failaware.Start(t.Context(), failaware.Config{Transport: c.net.Transport(), Listen: c.addr(0), StateDir: c.dirs[1]})
+			require.ErrorIs(t, err, syscall.EADDRINUSE)
+			require.Empty(t, c.states(1))
+		}
+		second, err := c.start(1)
+		require.NoError(t, err)
+		require.NotEqual(t, first.ID(), second.ID(), "the first claim was refused")
+		require.Contains(t, c.states(1), fmt.Sprintf("node-%v.state", second.ID()))
+		require.NotContains(t, c.states(1), fmt.Sprintf("node-%v.state", first.ID()))
+	})
+}
+
+// The ids of configured peers are not free, also before those are heard.
+func TestANodeChoosesNoIDOfItsPeers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failaware.DrawIDs(t, func() uint64 { return 1 })
+		c := newChoosing(t, 1)
+		c.dirs[0] = t.TempDir()
+		cfg := failaware.Config{Transport: c.net.Transport(), Listen: c.addr(0), StateDir: c.dirs[0]}
+		for id := failaware.NodeID(1); id < 10; id++ {
+			cfg.Peers = append(cfg.Peers, failaware.Peer{ID: id, Addr: c.addr(int(id))})
+		}
+		cfg.Peers = append(cfg.Peers, failaware.Peer{Addr: c.addr(10)})
+		n, err := failaware.Start(t.Context(), cfg)
+		require.NoError(t, err)
+		require.Greater(t, n.ID(), failaware.NodeID(9))
+		require.NoError(t, n.Close())
 	})
 }
 

@@ -2,6 +2,7 @@ package failaware
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -127,12 +128,35 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-func TestAddressTaken(t *testing.T) {
+// A start that fails rules no later one, whatever it was configured with.
+func TestAStartThatFailsLeavesNothing(t *testing.T) {
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer c.Close()
-	_, err = Start(t.Context(), Config{ID: 1, Listen: c.LocalAddr().String(), StateDir: t.TempDir()})
-	require.ErrorIs(t, err, syscall.EADDRINUSE)
+	taken := c.LocalAddr().String()
+	all, err := quorum.Parse("majority:1,2,3")
+	require.NoError(t, err)
+	one, err := quorum.Parse("majority:1")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	long := LAN()
+	long.MaxLockTime = time.Hour
+	for want, fail := range map[error]func(*Config){
+		syscall.EADDRINUSE: func(c *Config) { c.Listen = taken },
+		ErrServeTime:       func(c *Config) { c.NTP = &NTPConfig{Listen: taken} },
+		fs.ErrNotExist:     func(c *Config) { c.KeyFile = filepath.Join(dir, "none") },
+	} {
+		cfg := Config{ID: 1, StateDir: dir, Timing: long, Quorum: all}
+		fail(&cfg)
+		_, err = Start(t.Context(), cfg)
+		require.ErrorIs(t, err, want)
+	}
+	n, err := Start(t.Context(), Config{ID: 1, StateDir: dir, Quorum: one})
+	require.NoError(t, err)
+	defer n.Close()
+	require.Equal(t, one.String(), n.Epoch().System)
+	require.EqualValues(t, 1, n.state.Incarnation())
+	require.Equal(t, LAN().MaxLockTime, n.state.Earlier())
 }
 
 func TestStateDirectory(t *testing.T) {

@@ -275,6 +275,12 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	if n.outputs, err = outputs.Start(ctx, c.outputs(), n.utc); err != nil {
 		return errors.Join(fmt.Errorf("%w: %w", ErrServeTime, err), n.conn.Close())
 	}
+	if n.claim == nil || n.claim.Held {
+		// Nothing can fail any more: a start that failed would rule later ones.
+		if err := n.state.Begin(); err != nil {
+			return errors.Join(err, n.outputs.Close(), n.conn.Close())
+		}
+	}
 	return nil
 }
 
@@ -324,14 +330,8 @@ func (n *Node) finish() {
 }
 
 // release gives back everything that the node holds of its machine except its
-// socket. An id that was refused leaves no state.
-func (n *Node) release() error {
-	leave := n.state.Close
-	if n.refused() {
-		leave = n.state.Discard
-	}
-	return errors.Join(leave(), n.awake.Close())
-}
+// socket.
+func (n *Node) release() error { return errors.Join(n.state.Close(), n.awake.Close()) }
 
 // raiseProcs makes room for loops beside goroutines that compute all the time.
 func raiseProcs() {

@@ -53,7 +53,11 @@ func (d *driver) decideClaim() {
 		used := m.Used()
 		d.fail(&RefusedError{used.Union(d.routes.known)}, false)
 	case claim.Confirmed:
-		if err := d.l.cfg.Claim.Keep(); err != nil {
+		err := d.l.cfg.Claim.Keep()
+		if err == nil { // an id that was not kept leaves no state
+			err = d.l.cfg.State.Begin()
+		}
+		if err != nil {
 			d.fail(err, true)
 			return
 		}

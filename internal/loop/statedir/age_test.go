@@ -23,10 +23,10 @@ type aged struct {
 // each of its counters has grown.
 func age(t testing.TB, dir string) (times []aged) {
 	for n, p := range []progress{{1, epoch.Idle}, {1, epoch.Wedged}, {2, epoch.Idle}, {4, epoch.Idle}, {4, epoch.Wedged}} {
-		d, err := Open(dir, 1, time.Second)
+		d, err := begin(dir, 1, time.Second)
 		require.NoError(t, err)
 		if n > 0 {
-			_, err = d.ReadEpoch(Configured{})
+			_, err = readEpoch(d, Configured{})
 			require.NoError(t, err)
 		}
 		for _, grow := range []func() error{
@@ -58,7 +58,7 @@ func olderCopies(t testing.TB) {
 		for j := range times {
 			require.NoError(t, os.WriteFile(state, times[i].state, 0o600))
 			require.NoError(t, os.WriteFile(epochs, times[j].epochs, 0o600))
-			d, err := Open(dir, 1, time.Second)
+			d, err := begin(dir, 1, time.Second)
 			if j > i {
 				require.ErrorIs(t, err, ErrDamaged, "state %d, epoch %d", i, j)
 				require.ErrorContains(t, err, state+" is older than "+epochs)
@@ -68,7 +68,7 @@ func olderCopies(t testing.TB) {
 				continue
 			}
 			require.NoError(t, err)
-			s, err := d.ReadEpoch(Configured{})
+			s, err := readEpoch(d, Configured{})
 			require.NoError(t, d.Close())
 			if times[i].at == times[j].at {
 				require.NoError(t, err)
@@ -90,9 +90,9 @@ func olderCopies(t testing.TB) {
 // behind each write, or the copy of the state file from before that write would be accepted.
 func countersAreTheLatest(t testing.TB) {
 	dir := nodeWithEpoch(t)
-	d, err := Open(dir, 1, time.Second)
+	d, err := begin(dir, 1, time.Second)
 	require.NoError(t, err)
-	_, err = d.ReadEpoch(Configured{})
+	_, err = readEpoch(d, Configured{})
 	require.NoError(t, err)
 	for range 3 {
 		for _, grow := range []func() error{d.Count, func() error { return d.ReserveViews(d.Views() + 1) }} {
@@ -114,7 +114,7 @@ func formerIDs(t testing.TB) {
 	require.NoError(t, err)
 	ids := timed.SetOf(1, 100, timed.MaxNodes)
 	for id := range ids.All() {
-		d, err := Open(dir, id, time.Second)
+		d, err := begin(dir, id, time.Second)
 		require.NoError(t, err)
 		require.NoError(t, d.Close())
 	}
@@ -127,7 +127,7 @@ func TestEachIDMayBeAFormerOne(t *testing.T) { formerIDs(t) }
 // A node that has lost its configured id does not go on as another one.
 func configuredIDs(t testing.TB) {
 	dir := t.TempDir()
-	d, err := Open(dir, 5, time.Second)
+	d, err := begin(dir, 5, time.Second)
 	require.NoError(t, err)
 	require.NoError(t, d.Close())
 	for range 2 {
@@ -143,7 +143,7 @@ func TestAConfiguredIDIsNotLeftAside(t *testing.T) { configuredIDs(t) }
 func TestCrashesBetweenTheFilesAreNoAge(t *testing.T) {
 	dir := t.TempDir()
 	state, epochs := filepath.Join(dir, "node-1.state"), filepath.Join(dir, "node-1.epoch")
-	d, err := Open(dir, 1, time.Second)
+	d, err := begin(dir, 1, time.Second)
 	require.NoError(t, err)
 	require.NoError(t, d.WriteEpoch(stateOf(progress{1, epoch.Idle})))
 	for path, grow := range map[string]func() error{
@@ -156,9 +156,9 @@ func TestCrashesBetweenTheFilesAreNoAge(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, before, 0o600))
 	}
 	require.NoError(t, d.Close())
-	d, err = Open(dir, 1, time.Second)
+	d, err = begin(dir, 1, time.Second)
 	require.NoError(t, err)
-	_, err = d.ReadEpoch(Configured{})
+	_, err = readEpoch(d, Configured{})
 	require.NoError(t, err)
 	require.NoError(t, d.Close())
 }
@@ -177,9 +177,9 @@ func acceptedIsNoted(t testing.TB) {
 	require.NoError(t, durable.Write(state, formerKinds[0], []byte(format(3, 1, record{Incarnations: 7, MaxLock: time.Second, HasEpoch: true}))))
 	require.NoError(t, durable.Write(epochs, formerEpochKind, epoch.Append(nil, stateOf(progress{2, epoch.Wedged}))))
 	read := func() error {
-		d, err := Open(dir, 1, time.Second)
+		d, err := begin(dir, 1, time.Second)
 		require.NoError(t, err)
-		_, err = d.ReadEpoch(Configured{})
+		_, err = readEpoch(d, Configured{})
 		require.NoError(t, d.Close())
 		return err
 	}

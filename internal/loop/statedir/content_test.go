@@ -35,7 +35,7 @@ func TestContentOfTheStateFile(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		require.NoError(t, durable.Write(filepath.Join(dir, "node-1.state"), recordKind, []byte(text)))
-		d, err := Open(dir, 1, time.Second)
+		d, err := begin(dir, 1, time.Second)
 		if !good {
 			require.ErrorIs(t, err, ErrDamaged, "%q", text)
 			continue
@@ -53,14 +53,14 @@ func unreadable(t testing.TB) {
 	for _, name := range []string{"node-1.state", "node-1.epoch"} {
 		dir := t.TempDir()
 		if name == "node-1.epoch" { // beside a state
-			d, err := Open(dir, 1, time.Second)
+			d, err := begin(dir, 1, time.Second)
 			require.NoError(t, err)
 			require.NoError(t, d.Close())
 		}
 		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
-		d, err := Open(dir, 1, time.Second)
+		d, err := begin(dir, 1, time.Second)
 		if err == nil {
-			_, err = d.ReadEpoch(Configured{Join: true})
+			_, err = readEpoch(d, Configured{Join: true})
 			require.NoError(t, d.Close())
 		}
 		require.Error(t, err, name)
@@ -69,7 +69,7 @@ func unreadable(t testing.TB) {
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	_, err := Open(file, 1, time.Second)
+	_, err := begin(file, 1, time.Second)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, ErrInUse)
 }
@@ -79,7 +79,7 @@ func TestUnwrittenStateIsReported(t *testing.T) { unwritten(t) }
 
 func unwritten(t testing.TB) {
 	dir := t.TempDir()
-	d, err := Open(dir, 1, time.Second)
+	d, err := begin(dir, 1, time.Second)
 	require.NoError(t, err)
 	state := filepath.Join(dir, "node-1.state")
 	kept, err := os.ReadFile(state)

@@ -32,7 +32,7 @@ type Configured struct {
 }
 
 // ReadEpoch returns the node's epoch as the directory has it. Without a file it is the
-// configured one, which ReadEpoch writes down: another Quorum must not count at the
+// configured one, which [Dir.Begin] writes down: another Quorum must not count at the
 // next start. It returns nil if there is no quorum system, or on nil. The error matches
 // [ErrDamaged], or is the system's.
 func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
@@ -46,6 +46,9 @@ func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 	if err != nil {
 		return nil, readError(err, replaceNode)
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.begin(s)
 	return &s, d.checkAge(&s)
 }
 
@@ -91,17 +94,12 @@ const bothLatest = "restore both from the same time and the latest. " +
 // checkAge returns an error if the file of the epoch is older than the state file says. A
 // node that went on with it would have forgotten that it stopped voting in an epoch. It
 // may be newer: a crash came before the state file was written, or that is of a former
-// format.
+// format. The caller holds mu.
 func (d *Dir) checkAge(s *epoch.State) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if have := progressOf(s); have.before(d.stored.Least) {
 		return fmt.Errorf("%w: %s is older than %s: it has %v, and %v was written; %s", ErrDamaged, d.epochPath(), d.path, have, d.stored.Least, bothLatest)
 	}
-	if err := d.writeEpoch(epoch.Append(nil, s)); err != nil {
-		return err
-	}
-	return d.noteEpoch(s)
+	return nil
 }
 
 func (d *Dir) firstEpoch(c Configured) (*epoch.State, error) {
@@ -115,8 +113,14 @@ func (d *Dir) firstEpoch(c Configured) (*epoch.State, error) {
 	if err := stack.CheckEpoch(&s); err != nil {
 		return nil, fmt.Errorf("failaware: Quorum: %w", err)
 	}
-	return &s, d.WriteEpoch(&s)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.begin(s)
+	return &s, nil
 }
+
+// begin has Begin write an epoch. The caller holds mu.
+func (d *Dir) begin(s epoch.State) { d.begins = &s }
 
 // WriteEpoch writes down what the node knows of its epoch, and returns when that is
 // on the disk. The state file says from then on that it was.
@@ -126,6 +130,15 @@ func (d *Dir) WriteEpoch(s *epoch.State) error {
 	if d.lock == nil {
 		return errClosed
 	}
+	if !d.begun {
+		d.begin(*s)
+		return nil
+	}
+	return d.putEpoch(s)
+}
+
+// putEpoch writes both files. The caller holds mu.
+func (d *Dir) putEpoch(s *epoch.State) error {
 	if err := d.writeEpoch(epoch.Append(nil, s)); err != nil {
 		return err
 	}

@@ -23,9 +23,9 @@ func TestFilesOfANewerBuildAreNotDamaged(t *testing.T) {
 		before, err := os.ReadFile(path)
 		require.NoError(t, err)
 
-		d, err := Open(dir, 1, time.Second)
+		d, err := begin(dir, 1, time.Second)
 		if err == nil {
-			_, err = d.ReadEpoch(Configured{})
+			_, err = readEpoch(d, Configured{})
 			require.NoError(t, d.Close())
 		}
 		later, ok := errors.AsType[*durable.LaterError](err)

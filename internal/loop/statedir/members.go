@@ -62,7 +62,7 @@ func parseMember(id, addr string) (m Member, err error) {
 }
 
 // KeepMembers writes the first [MaxMembers] members down in place of all former ones. On
-// nil, and when the directory is closed, it does nothing.
+// nil, before [Dir.Begin], and when the directory is closed, it does nothing.
 func (d *Dir) KeepMembers(list []Member) error {
 	if d == nil {
 		return nil
@@ -73,8 +73,8 @@ func (d *Dir) KeepMembers(list []Member) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.lock == nil {
-		return nil // another process may have it
+	if d.lock == nil || !d.begun {
+		return nil // another process may have it, or the id
 	}
 	return durable.Write(d.membersPath(), membersKind, []byte(b.String()))
 }

@@ -17,7 +17,7 @@ func TestMembersAreKept(t *testing.T) { members(t) }
 
 func members(t testing.TB) {
 	dir := t.TempDir()
-	d, err := Open(dir, 1, time.Second)
+	d, err := begin(dir, 1, time.Second)
 	require.NoError(t, err)
 	none, err := d.ReadMembers()
 	require.NoError(t, err)

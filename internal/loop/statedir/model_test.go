@@ -38,10 +38,10 @@ func playModel(t testing.TB, r *rand.Rand) {
 			earlier, former = max(model.MaxLock, maxLock), model.Views
 			model.Incarnations, model.MaxLock = model.Incarnations+1, earlier
 			var err error
-			open, err = Open(dir, 1, maxLock)
+			open, err = begin(dir, 1, maxLock)
 			require.NoError(t, err)
 		}
-		switch d := open; r.IntN(8) {
+		switch d := open; r.IntN(7) {
 		default:
 			changeRecord(t, r, d, &model)
 		case 0:
@@ -53,12 +53,6 @@ func playModel(t testing.TB, r *rand.Rand) {
 				closed = nil
 			}
 		case 2:
-			if !model.HasEpoch { // an id that was refused has none
-				require.NoError(t, d.Discard())
-				model, members, open, closed = record{}, nil, nil, d
-				require.Empty(t, leftIn(t, dir), "the lock stays")
-			}
-		case 3:
 			members = []Member{{ID: timed.NodeID(2 + r.IntN(9)), Addr: netip.MustParseAddrPort("192.0.2.1:7000")}}
 			require.NoError(t, d.KeepMembers(members))
 		}
@@ -109,7 +103,6 @@ func useClosed(t testing.TB, d *Dir, sequence uint64) {
 	require.Error(t, d.WriteEpoch(&epoch.State{Epoch: 2, System: "majority:1"}))
 	require.NoError(t, d.Lower(0))
 	require.NoError(t, d.KeepMembers([]Member{{ID: 9}}))
-	require.Error(t, d.Discard())
 }
 
 // further returns where the epoch is when it is written next.
@@ -139,7 +132,7 @@ func sameAsModel(t testing.TB, d *Dir, model record) {
 	require.Equal(t, model, read)
 	require.Equal(t, model.Incarnations, d.Incarnation())
 	require.Equal(t, model.Views, d.Views())
-	if s, err := d.ReadEpoch(Configured{}); model.HasEpoch {
+	if s, err := readEpoch(d, Configured{}); model.HasEpoch {
 		require.NoError(t, err)
 		require.Equal(t, model.Least, progressOf(s))
 	}

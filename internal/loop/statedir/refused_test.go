@@ -1,23 +1,19 @@
 package statedir
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/failaware/failaware/internal/durable"
 )
 
 // refusedIsFree opens directories that are refused. They are nobody's afterwards: a process
 // that tries again after somebody has restored them is not refused because of itself.
 func refusedIsFree(t testing.TB) {
 	open := func(dir string) error {
-		d, err := Open(dir, 1, time.Second)
+		d, err := begin(dir, 1, time.Second)
 		if err == nil {
 			require.NoError(t, d.Close())
 		}
@@ -52,31 +48,3 @@ func refusedIsFree(t testing.TB) {
 }
 
 func TestARefusedDirectoryIsNobodys(t *testing.T) { refusedIsFree(t) }
-
-// rivalGoesOn has a process wait for the directory of one that was refused. What it writes as
-// soon as it has the lock stays.
-func rivalGoesOn(t testing.TB) {
-	dir := t.TempDir()
-	d, err := Open(dir, 1, time.Second)
-	require.NoError(t, err)
-	rival := make(chan error)
-	go func() {
-		for {
-			lock, err := durable.TakeLock(filepath.Join(dir, "node-1.lock"))
-			if err != nil {
-				runtime.Gosched()
-				continue
-			}
-			err = os.WriteFile(filepath.Join(dir, "node-1.state"), []byte("of the rival"), 0o600)
-			rival <- errors.Join(err, lock.Release())
-			return
-		}
-	}()
-	require.NoError(t, d.Discard())
-	require.NoError(t, <-rival)
-	b, err := os.ReadFile(filepath.Join(dir, "node-1.state"))
-	require.NoError(t, err)
-	require.Equal(t, "of the rival", string(b))
-}
-
-func TestARefusedNodeLeavesARivalAlone(t *testing.T) { rivalGoesOn(t) }

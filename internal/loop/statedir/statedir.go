@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -32,22 +33,28 @@ type Dir struct {
 
 	mu     sync.Mutex
 	lock   *durable.Lock // nil once closed
-	stored record        // the content of the file
-	epoch  []byte        // that of the other file, behind its counters; nil: none, or not read yet
+	begun  bool          // Begin has written the files
+	stored record        // the content of the file; before Begin, what it will be
+	begins *epoch.State  // what Begin writes to the other file; nil: nothing
+	epoch  []byte        // the content of that file, behind its counters; nil: none, or not read yet
 }
 
-// Open locks the state of a node, counts an incarnation, and makes sure that the
-// file says at least maxLock before the node votes. The error matches [ErrInUse] or
-// [ErrDamaged], or is the system's.
+// Open locks the state of a node and reads it. It writes nothing: a start that fails before
+// [Dir.Begin] rules no later one. The error matches [ErrInUse] or [ErrDamaged], or is the
+// system's.
 func Open(dir string, id timed.NodeID, maxLock time.Duration) (*Dir, error) {
 	lock, err := takeLock(dir, fmt.Sprintf("node-%v.lock", id), fmt.Sprintf("node %v", id))
 	if err != nil {
 		return nil, err
 	}
 	d := &Dir{id: id, path: File(dir, id), lock: lock}
-	if err := d.begin(maxLock); err != nil {
+	r, err := d.check()
+	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	d.earlier, d.former = max(r.MaxLock, maxLock), r.Views
+	r.Incarnations, r.MaxLock = r.Incarnations+1, d.earlier
+	d.stored = r
 	return d, nil
 }
 
@@ -56,15 +63,21 @@ func File(dir string, id timed.NodeID) string {
 	return filepath.Join(dir, fmt.Sprintf("node-%v.state", id))
 }
 
-// begin reads the files, if there are any, and counts the incarnation.
-func (d *Dir) begin(maxLock time.Duration) error {
-	r, err := d.check()
-	if err != nil {
-		return err
+// Begin counts the incarnation, and writes the maximum lock time and the epoch. The node must
+// not vote before. On nil it does nothing.
+func (d *Dir) Begin() error {
+	if d == nil {
+		return nil
 	}
-	d.earlier, d.former = max(r.MaxLock, maxLock), r.Views
-	r.Incarnations, r.MaxLock = r.Incarnations+1, d.earlier
-	return d.write(r)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.begun = true
+	err := d.write(d.stored)
+	if err == nil && d.begins != nil {
+		err = d.putEpoch(d.begins)
+	}
+	d.begun = err == nil
+	return err
 }
 
 // check returns the content of the state file if it fits the file of the epoch.
@@ -231,9 +244,14 @@ func (d *Dir) Lower(maxLock time.Duration) error {
 	return d.write(next)
 }
 
+// write writes the state file, unless Begin has yet to. The caller holds mu.
 func (d *Dir) write(r record) error {
 	if d.lock == nil {
 		return errClosed
+	}
+	if !d.begun {
+		d.stored = r
+		return nil
 	}
 	if err := durable.Write(d.path, recordKind, []byte(format(recordKind.Version, d.id, r))); err != nil {
 		return fmt.Errorf("failaware: cannot write the state: %w", err)
@@ -246,18 +264,6 @@ func (d *Dir) write(r record) error {
 	return nil
 }
 
-// Discard removes the state of an id that was refused before the node was ready, with the
-// members that it met, and then releases the lock: afterwards the files may be another
-// process's.
-func (d *Dir) Discard() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.lock == nil {
-		return errClosed
-	}
-	return errors.Join(durable.Remove(d.membersPath()), durable.Remove(d.path), d.release())
-}
-
 // Close releases the lock. Closing again, or nil, does nothing.
 func (d *Dir) Close() error {
 	if d == nil {
@@ -265,11 +271,6 @@ func (d *Dir) Close() error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.release()
-}
-
-// release releases the lock. The caller holds mu.
-func (d *Dir) release() error {
 	err := d.lock.Release()
 	d.lock = nil
 	return err
