@@ -38,9 +38,10 @@ type known struct {
 	used  uint64 // when the last one was added
 }
 
-// dots is a set of dots. It forgets those of the writer that was silent for longest if
-// there are too many writers, and the lowest numbers of a writer whose numbers have too
-// many gaps. So a dot that it has was added, and one that it does not have may have been.
+// dots is a set of dots. It forgets those of the writer that was silent for longest if there
+// are too many writers. If the numbers of a writer have too many gaps, it closes the lowest one
+// and has the numbers there too: their commands had no effect, or were lost long ago. To forget
+// what is below would be worse: a merger would not know that those writes have been replaced.
 type dots struct {
 	writers index[uint64, *known]
 	clock   uint64
@@ -87,6 +88,7 @@ func (s *dots) insert(writer uint64, n span) {
 	}
 	k.spans = insert(slices.Delete(k.spans, from, to), from, n)
 	if len(k.spans) > maxSpans {
+		k.spans[1].first = k.spans[0].first
 		k.spans = slices.Delete(k.spans, 0, 1)
 	}
 }

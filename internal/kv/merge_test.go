@@ -48,6 +48,28 @@ func overwritingIsNoConflict(t testing.TB) {
 
 func TestOverwritingIsNoConflict(t *testing.T) { overwritingIsNoConflict(t) }
 
+// refusedIsNoConflict has a writer's commands refused again and again. What it wrote before stays
+// known.
+func refusedIsNoConflict(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	w.put("a", "old")
+	w.put("b", "old")
+	for range maxSpans + 10 {
+		w.do(Command{Op: Put, Key: "c", Value: []byte("1"), Match: true, Version: Version{Revision: 1 << 40}})
+		w.put("c", "2")
+	}
+	o := w.part(2)
+	o.now.Time -= clocksync.Time(time.Minute) // clocks do not matter
+	o.put("a", "new")
+	o.do(Command{Op: Delete, Key: "b"})
+	merge(w, o)
+	require.Equal(t, "new", w.value("a"))
+	require.Equal(t, "-", w.value("b"))
+	require.Empty(t, w.s.Conflicts(""))
+}
+
+func TestOverwritingIsNoConflictAfterRefusals(t *testing.T) { refusedIsNoConflict(t) }
+
 // unprovenIsAConflict is the second rule: among writes that did not know of each other,
 // clocks decide if they prove the order, and otherwise nothing is lost.
 func unprovenIsAConflict(t testing.TB) {
