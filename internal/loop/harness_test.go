@@ -131,6 +131,7 @@ func stateOf(t testing.TB, dir string, maxLock time.Duration) *statedir.Dir {
 	t.Helper()
 	d, err := statedir.Open(dir, 1, maxLock)
 	require.NoError(t, err)
+	require.NoError(t, d.Begin())
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }

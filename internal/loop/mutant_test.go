@@ -40,6 +40,8 @@ var notices = map[string]func(testing.TB){
 	"KeysForgetPackets":     silentlyDrops,
 	"SendBeforePublish":     usersLook,
 	"GreetingLeadsNot":      joinersMeet,
+	"ReplacedIsListed":      replacedIsForgotten,
+	"ListBesideTooMany":     listsCome,
 	"IntroduceMoved":        movedApart,
 	"SupplyStalls":          newRoomIsUsed,
 	"LoansForEver":          loansEnd,

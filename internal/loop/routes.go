@@ -44,8 +44,8 @@ type route struct {
 	left       timed.BootID // the incarnation that has said it leaves
 }
 
-// take adopts a new list. Peers that it lacks are removed. Peers that are alive keep
-// the address that they send from.
+// take adopts a new list. Peers that it lacks are removed, and learnt ones that are too many with
+// it. Peers that are alive keep the address that they send from.
 func (r *routes) take(list *peers.List, alive timed.Set, now timed.Instant) (added, removed timed.Set) {
 	r.list, r.strangers, r.refusals, r.unopened = list, nil, nil, nil
 	var listed timed.Set
@@ -79,7 +79,25 @@ func (r *routes) take(list *peers.List, alive timed.Set, now timed.Instant) (add
 			removed.Add(id)
 		}
 	}
+	for r.known.Len() > r.limit {
+		id := r.quietest()
+		if id == timed.NoNode {
+			break
+		}
+		r.remove(id)
+		removed.Add(id)
+	}
 	return added, removed
+}
+
+// quietest returns the learnt peer that has been silent for longest, or NoNode.
+func (r *routes) quietest() (quietest timed.NodeID) {
+	for id := range r.known.All() {
+		if r.to[id].entry == nil && (quietest == timed.NoNode || r.to[id].heard < r.to[quietest].heard) {
+			quietest = id
+		}
+	}
+	return quietest
 }
 
 func (r *routes) add(id timed.NodeID, now timed.Instant) {
@@ -128,6 +146,7 @@ func (r *routes) prove(h *datagram.Header, pkt *udp.Packet, self timed.BootID, n
 func (r *routes) learn(id timed.NodeID, from netip.AddrPort, proved bool, now timed.Instant) (added, full bool) {
 	for _, e := range r.strangers {
 		if proved && e.Addr == from && e.Node() != id {
+			r.vacate(e)
 			e.Learn(id)
 			if r.known.Has(id) && r.to[id].entry == nil {
 				r.to[id].entry, r.to[id].Listed = e, e.Addr
@@ -147,6 +166,14 @@ func (r *routes) learn(id timed.NodeID, from netip.AddrPort, proved bool, now ti
 		r.to[id].entry, r.to[id].Listed = e, e.Addr
 	}
 	return true, false
+}
+
+// vacate notes that another node answers at an entry: the one before is no listed peer any
+// more, and is forgotten once it is silent.
+func (r *routes) vacate(e *peers.Entry) {
+	if t := &r.to[e.Node()]; t.entry == e {
+		t.entry, t.Listed = nil, netip.AddrPort{}
+	}
 }
 
 // entryOf returns the entry of a node, or nil.

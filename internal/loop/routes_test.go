@@ -101,6 +101,48 @@ func TestAListMovesSilentPeersOnly(t *testing.T) {
 	require.Equal(t, timed.SetOf(3), removed)
 }
 
+// A list comes before what was learnt, where both are too many.
+func TestAListTakesThePlaceOfLearntPeers(t *testing.T) { listsCome(t) }
+
+func listsCome(t testing.TB) {
+	r := routes{self: 1, limit: 4}
+	for id := timed.NodeID(2); id < 6; id++ {
+		r.learn(id, at(uint16(10*id)), true, 9-timed.Instant(id))
+	}
+	added, removed := r.take(&peers.List{listed(7, 70), listed(3, 30), listed(8, 80)}, timed.Set{}, 10)
+	require.Equal(t, timed.SetOf(7, 8), added)
+	require.Equal(t, timed.SetOf(4, 5), removed, "those that were silent for longest")
+	require.Equal(t, timed.SetOf(2, 3, 7, 8), r.known)
+	_, removed = r.take(&peers.List{listed(3, 30), listed(7, 70)}, timed.Set{}, 10)
+	require.Equal(t, timed.SetOf(8), removed)
+}
+
+// A node that another one has replaced at its listed address is forgotten like a learnt one.
+func TestAReplacedNodeIsForgotten(t *testing.T) { replacedIsForgotten(t) }
+
+func replacedIsForgotten(t testing.TB) {
+	r := routes{self: 1, limit: 3}
+	entry, other := listed(timed.NoNode, 20), listed(timed.NoNode, 40)
+	r.take(&peers.List{entry, other}, timed.Set{}, 0)
+	for id := timed.NodeID(2); id < 9; id++ {
+		added, full := r.learn(id, at(20), true, timed.Instant(id))
+		require.True(t, added && !full)
+		require.Same(t, entry, r.to[id].entry)
+		require.Nil(t, r.to[id-1].entry)
+		require.False(t, r.to[id-1].Listed.IsValid())
+		gone := r.silent(timed.Instant(2*time.Minute), time.Minute)
+		require.Equal(t, id > 2, gone.Has(id-1))
+		require.False(t, gone.Has(id))
+		for old := range gone.All() {
+			r.remove(old)
+		}
+	}
+	r.learn(9, at(20), true, 9)
+	r.learn(8, at(40), true, 9)
+	require.Same(t, other, r.to[8].entry, "it answers at another address of the list")
+	require.Equal(t, at(40), r.to[8].Listed)
+}
+
 func TestPeersAreLearntUpToALimitAndForgotten(t *testing.T) {
 	r := routes{self: 1, limit: 3}
 	stranger := listed(timed.NoNode, 20)
@@ -116,7 +158,7 @@ func TestPeersAreLearntUpToALimitAndForgotten(t *testing.T) {
 	require.True(t, added && !full)
 	added, full = r.learn(5, at(50), true, 1)
 	require.True(t, !added && full)
-	added, full = r.learn(1, at(20), true, 1)
+	added, full = r.learn(1, at(10), true, 1)
 	require.True(t, !added && !full, "never itself")
 
 	require.Equal(t, timed.SetOf(4), r.silent(timed.Instant(2*time.Minute), time.Minute), "listed peers stay")

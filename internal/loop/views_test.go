@@ -18,6 +18,7 @@ func viewsGrow(t testing.TB) {
 	for range 3 {
 		state, err := statedir.Open(dir, 1, timed.LAN().MaxLockTime)
 		require.NoError(t, err)
+		require.NoError(t, state.Begin())
 		l, c := newLoop(func(cfg *Config) { cfg.State = state })
 		d := l.driver
 		for range 2 {
