@@ -192,7 +192,7 @@ func (n *Node) judgeRate(v hwclock.Verdict, s hwclock.Status) {
 	if v == hwclock.RateFine || v == hwclock.RateUnknown {
 		level = hclog.Info
 	}
-	n.log.Log(level, "the rate error of the hardware clock is "+v.String(),
+	n.logLater(level, "the rate error of the hardware clock is "+v.String(),
 		"ppb", s.RateError, "maxdrift", int64(n.cfg.Timing.MaxDrift))
 	n.loop.JudgeRate(v)
 }

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware/event"
 )
 
@@ -42,17 +44,33 @@ func (n *Node) EventsSince(ctx context.Context, seq uint64) iter.Seq[event.Event
 	}
 }
 
-// maxWarnings is how many warnings of the loop may wait for the log.
-const maxWarnings = 16
+// maxMessages is how many messages may wait for the log.
+const maxMessages = 64
 
-// logWarnings writes the warnings of the loop to the log, as logEvents does events.
-func (n *Node) logWarnings() {
+// logLater writes a message to the log, as logEvents does events: a log may block, and its
+// handler may call the node. If too many messages wait, the others are lost, and counted.
+func (n *Node) logLater(level hclog.Level, text string, args ...any) {
+	select {
+	case n.messages <- func() { n.log.Log(level, text, args...) }:
+	default:
+		n.lost.Add(1)
+	}
+}
+
+// logMessages writes the messages that wait to the log, to the last one.
+func (n *Node) logMessages() {
 	for {
 		select {
-		case warn := <-n.warnings:
-			warn()
+		case write := <-n.messages:
+			write()
 		case <-n.done:
+			for len(n.messages) > 0 {
+				(<-n.messages)()
+			}
 			return
+		}
+		if lost := n.lost.Swap(0); lost > 0 {
+			n.log.Warn("the log took too long, and lost messages", "count", lost)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (n *Node) newFinder() *join.Finder {
 	if len(n.cfg.Join) == 0 && len(known) == 0 {
 		return nil
 	}
-	return join.New(join.Options{Local: n.conn.LocalAddr(), Known: known, Remote: n.cfg.remote(), Log: n.log,
+	return join.New(join.Options{Local: n.conn.LocalAddr(), Known: known, Remote: n.cfg.remote(), Log: n.logLater,
 		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake}, n.cfg.joinSources())
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware/internal/loop/statedir"
 )
 
@@ -23,7 +25,7 @@ type keptMembers struct {
 func (n *Node) readMembers() (addrs []netip.AddrPort) {
 	var err error
 	if n.heard.list, err = n.state.ReadMembers(); err != nil {
-		n.log.Warn("the members that were kept do not count", "error", err)
+		n.logLater(hclog.Warn, "the members that were kept do not count", "error", err)
 	}
 	for _, m := range n.heard.list {
 		addrs = append(addrs, m.Addr)
@@ -42,7 +44,7 @@ func (n *Node) keepMembers() {
 		case <-tick.C:
 		}
 		if err := n.heard.update(n.loop.Snapshot().Alive, n.Status, n.state.KeepMembers); err != nil {
-			n.log.Warn("cannot keep the members in the state directory", "error", err)
+			n.logLater(hclog.Warn, "cannot keep the members in the state directory", "error", err)
 		}
 	}
 }

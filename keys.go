@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware/internal/seal"
 )
 
@@ -46,10 +48,10 @@ func (n *Node) ReloadKeys(ctx context.Context) error {
 // logKeys tells the log which keys the node has read, and who will not hear it.
 func (n *Node) logKeys() {
 	s := n.Status()
-	n.log.Info("read the keys again", "keys", fmt.Sprint(s.Keys))
+	n.logLater(hclog.Info, "read the keys again", "keys", fmt.Sprint(s.Keys))
 	for i := range s.Peers {
 		if p := &s.Peers[i]; p.Alive && !slices.Contains(p.Keys, s.Keys[0]) {
-			n.log.Warn("a peer does not have the key that now seals, and will not hear this node", "peer", p.ID, "key", s.Keys[0])
+			n.logLater(hclog.Warn, "a peer does not have the key that now seals, and will not hear this node", "peer", p.ID, "key", s.Keys[0])
 		}
 	}
 }

@@ -51,7 +51,8 @@ type Node struct {
 	pollers  []*reference.Poller // of the references, in the order of the configuration
 	outputs  outputs.Outputs     // of time, to other programs
 	events   *eventring.Ring[event.Event]
-	warnings chan func() // of the loop, for the log
+	messages chan func()   // for the log
+	lost     atomic.Uint64 // messages, since the last one
 
 	timeline TimelineID // that the clock follows; owned by the loop, for its events
 
@@ -207,7 +208,7 @@ func start(ctx context.Context, cfg Config, a *statedir.Assigned, claims *loop.C
 	if cfg.RaiseProcs {
 		raiseProcs()
 	}
-	n := &Node{cfg: cfg, bounds: bounds, log: cfg.logger().Named(cfg.Name), done: make(chan struct{}), warnings: make(chan func(), maxWarnings), claim: claims,
+	n := &Node{cfg: cfg, bounds: bounds, log: cfg.logger().Named(cfg.Name), done: make(chan struct{}), messages: make(chan func(), maxMessages), claim: claims,
 		events: eventring.New[event.Event](cfg.EventBuffer)}
 	if err := n.prepare(ctx); err != nil {
 		close(n.done) // for what already waits for the end
@@ -263,7 +264,7 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 	}
 	n.conn, n.clock, n.test = end.Conn, end.Clock, end.Test
 	n.peers = peers.NewResolver(peers.Options{Self: c.ID, Local: n.conn.LocalAddr(), Insecure: c.remote(),
-		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake, Log: n.log}, toResolve(c.Peers))
+		Alive: func() Set { return n.loop.Snapshot().Alive }, Changed: n.conn.Wake, Log: n.logLater}, toResolve(c.Peers))
 	n.finder = n.newFinder()
 	for _, r := range c.References {
 		n.pollers = append(n.pollers, reference.New(r, n.clock, c.Timing.MaxDrift))
@@ -297,7 +298,7 @@ func (n *Node) run() {
 	go n.loop.Run()
 	go n.finish()
 	go n.logEvents(n.firstStart())
-	go n.logWarnings()
+	go n.logMessages()
 	go n.outputs.Watch(n.done, n.log)
 	n.askReferences()
 	if n.cfg.Transport == nil { // or there are no names, and the kernel's clock means nothing

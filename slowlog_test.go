@@ -3,12 +3,28 @@ package failaware
 import (
 	"context"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/seal"
 )
+
+// oneKey returns the name of a key file.
+func oneKey(t *testing.T) string {
+	r, err := seal.NewRing(seal.NewKey())
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	path := filepath.Join(dir, "keys")
+	require.NoError(t, r.WriteFile(path))
+	return path
+}
 
 // handlers is a handler as programs write it, of a type that cannot be the key of a map.
 type handlers []func(text string)
@@ -37,11 +53,54 @@ func TestALogThatBlocksHoldsUpNothing(t *testing.T) {
 	defer close(release)
 	(*sink)(n).Warn("long")
 	<-blocked
-	for range 2 * maxWarnings { // the loop calls this
+	for range 2 * maxMessages { // the loop calls this
 		(*sink)(n).Warn("another")
 	}
 	waitElected(t, n)
 	require.NoError(t, n.Close())
+}
+
+// A clock that is known to be wrong, keys that are read again, and names that are not found wait for
+// no log, however often they come.
+func TestABlockedLogHoldsUpNoVerdict(t *testing.T) {
+	keys := oneKey(t)
+	release := make(chan struct{})
+	n := startNode(t, Config{ID: 1, KeyFile: keys, Peers: []Peer{{2, "no..localhost:7002"}}, LogHandler: handlers{func(string) { <-release }}})
+	defer close(release)
+	waitElected(t, n)
+	for range 2 * maxMessages {
+		require.NoError(t, n.ReloadKeys(t.Context()))
+		n.judgeRate(hwclock.RateUnknown, hwclock.Status{})
+	}
+	require.NoError(t, n.SetPeers([]Peer{{2, "localhost:7002"}}))
+	eventually(t, "the name", func() bool {
+		p := n.Status().Peers
+		return len(p) == 1 && p[0].Addr.IsValid()
+	})
+	n.judgeRate(hwclock.RateFaulty, hwclock.Status{RateError: 400_000})
+	eventually(t, "the end of the lead", func() bool { return !n.Leads() })
+}
+
+// The log says how many messages it has lost.
+func TestALogSaysWhatItLost(t *testing.T) {
+	blocked, release, lost := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var once, again sync.Once
+	n := startNode(t, Config{ID: 1, LogHandler: handlers{func(text string) {
+		switch {
+		case text == "long":
+			once.Do(func() { close(blocked) })
+			<-release
+		case strings.Contains(text, "lost messages"):
+			again.Do(func() { close(lost) })
+		}
+	}}})
+	(*sink)(n).Warn("long")
+	<-blocked
+	for range maxMessages + 1 {
+		(*sink)(n).Warn("another")
+	}
+	close(release)
+	<-lost
 }
 
 // A handler may call the node.
@@ -59,4 +118,19 @@ func TestALogHandlerMayChangeThePeers(t *testing.T) {
 	}}})
 	close(ready)
 	require.NoError(t, <-changed)
+}
+
+func TestALogHandlerMayReloadTheKeys(t *testing.T) {
+	keys := oneKey(t)
+	var n *Node
+	ready, done := make(chan struct{}), make(chan error, 1)
+	var once sync.Once
+	n = startNode(t, Config{ID: 1, KeyFile: keys, LogHandler: handlers{func(string) {
+		once.Do(func() {
+			<-ready
+			done <- n.ReloadKeys(context.Background())
+		})
+	}}})
+	close(ready)
+	require.NoError(t, <-done)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync/clockbound"
 	"github.com/failaware/failaware/clocksync/serve"
@@ -111,13 +113,8 @@ func (s *sink) Restarted(why life.Reason, previous, boot BootID) {
 	s.events.Add(event.Restarted{Header: s.header(), Reason: restartReasons[why], Previous: previous, Boot: boot})
 }
 
-// Warn implements [loop.Sink]. If too many warnings wait for the log, the others are lost.
-func (s *sink) Warn(text string, args ...any) {
-	select {
-	case s.warnings <- func() { s.log.Warn(text, args...) }:
-	default:
-	}
-}
+// Warn implements [loop.Sink].
+func (s *sink) Warn(text string, args ...any) { (*Node)(s).logLater(hclog.Warn, text, args...) }
 
 // published calls Config.OnPublish.
 func (s *sink) published(x *loop.Snapshot, turn, done timed.Instant) {
@@ -139,7 +136,7 @@ func init() {
 		submit := func(ctx context.Context, payload []byte, opt broadcast.Options, noWait bool, queued func(broadcast.ID)) (broadcast.ID, error) {
 			return n.send(ctx, sendqueue.Application, payload, BroadcastOptions{Order: opt.Order, Atomicity: opt.Atomicity, NoWait: noWait}, queued)
 		}
-		return attach.Deliveries{Queue: q, Send: send, Submit: submit, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Guard: n.guardQuorum, Wake: n.loop.Wake, Log: n.log}, err
+		return attach.Deliveries{Queue: q, Send: send, Submit: submit, RecallOrdered: n.loop.RecallOrdered, Reach: n.loop.Reach, Views: n.state.FormerViews, Guard: n.guardQuorum, Wake: n.loop.Wake, Log: n.logLater}, err
 	}
 }
 

@@ -24,6 +24,6 @@ func Level(e Event) hclog.Level {
 }
 
 // logEvents returns the default of [Config.OnEvent], which logs the events.
-func logEvents(log hclog.Logger) func(Event) {
-	return func(e Event) { log.Log(Level(e), "replicated state: "+e.String()) }
+func logEvents(log func(hclog.Level, string, ...any)) func(Event) {
+	return func(e Event) { log(Level(e), "replicated state: "+e.String()) }
 }

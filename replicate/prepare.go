@@ -157,7 +157,7 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 	if is := (engine.Owner{Node: node.ID, Group: node.Group, Quorate: node.Broadcast.RequireQuorum}); is != *p.owner {
 		return nil, nil, fmt.Errorf("replicate: Prepare was called for %v, and this is %v", *p.owner, is)
 	}
-	var log hclog.Logger
+	var log func(hclog.Level, string, ...any)
 	on := p.cfg.OnEvent
 	if on == nil {
 		log, on = d.Log, logEvents(d.Log)
@@ -183,7 +183,7 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 	d.Guard(e.MayReplace)
 	stored := p.store != nil
 	if stored && node.Broadcast.RequireQuorum && p.store.View().None() && d.Views() > 0 {
-		d.Log.Warn("the directory of the state is new, and an earlier process of this node has been in views: until the others send it the state, it remembers nothing",
+		d.Log(hclog.Warn, "the directory of the state is new, and an earlier process of this node has been in views: until the others send it the state, it remembers nothing",
 			"directory", p.cfg.Storage)
 	}
 	return &Replica{node: n, engine: e, log: log, reach: d.Reach, broadcast: d.Submit, lasts: node.Broadcast.RequireQuorum || stored, stored: stored, done: make(chan struct{})}, stream, nil

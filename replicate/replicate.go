@@ -114,8 +114,8 @@ type Replica struct {
 	stored    bool // on disks
 	cancel    context.CancelFunc
 	done      chan struct{}
-	err       error        // written before done is closed
-	log       hclog.Logger // nil with OnEvent
+	err       error                             // written before done is closed
+	log       func(hclog.Level, string, ...any) // nil with OnEvent
 }
 
 // Start keeps an application the same as those of the other nodes of the group, over the

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/replicate/internal/engine"
 )
@@ -24,7 +26,7 @@ func (r *Replica) run(ctx context.Context, stream *engine.Stream) {
 	if ctx.Err() == nil && !errors.Is(err, failaware.ErrClosed) {
 		r.err = err
 		if r.log != nil {
-			r.log.Error("the replicated state has stopped, and the node with it", "error", err)
+			r.log(hclog.Error, "the replicated state has stopped, and the node with it", "error", err)
 		}
 	}
 	_ = r.node.Close()

@@ -40,8 +40,8 @@ type Deliveries struct {
 	// Wake must be called when the queue says that the loop should hear at once of
 	// returned items.
 	Wake func()
-	// Log is that of the node.
-	Log hclog.Logger
+	// Log writes a message to the log of the node, and does not wait for it.
+	Log func(level hclog.Level, text string, args ...any)
 }
 
 // FormerViews returns what Views will say when a node starts with a state directory. The error

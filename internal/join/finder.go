@@ -36,7 +36,8 @@ type Options struct {
 	// Changed is called when there are other candidates.
 	Changed  func()
 	Resolver Resolver // nil: that of the system
-	Log      hclog.Logger
+	// Log writes a message to the log, and does not wait for it.
+	Log func(level hclog.Level, text string, args ...any)
 }
 
 // Found is what was found so far. It is immutable.

@@ -78,7 +78,7 @@ func newWorld(t *testing.T, sources ...string) *world {
 	}
 	w.Finder = New(Options{Local: netip.MustParseAddrPort("192.0.2.1:7000"), Remote: true, Resolver: w.names, Changed: func() { w.changes.Add(1) },
 		Alive: func() timed.Set { w.mu().Lock(); defer w.mu().Unlock(); return w.alive },
-		Log:   hclog.New(&hclog.LoggerOptions{Output: w.log})}, list)
+		Log:   hclog.New(&hclog.LoggerOptions{Output: w.log}).Log}, list)
 	return w
 }
 

@@ -11,6 +11,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 const (
@@ -97,9 +99,8 @@ func (f *Finder) look(ctx context.Context, s *search) {
 	if err != nil {
 		problem = err.Error()
 	}
-	// No log is written under the lock, as it may block.
 	if f.take(s, list, problem, err != nil) && problem != "" {
-		f.opt.Log.Warn("cannot find nodes to join", "join", s.Text, "error", problem)
+		f.opt.Log(hclog.Warn, "cannot find nodes to join", "join", s.Text, "error", problem)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/failaware/failaware/timed"
 )
 
@@ -80,12 +82,11 @@ func (r *Resolver) lookUp(ctx context.Context, t *target, silent bool) {
 		return // the node stops
 	}
 	if problem := r.found(t, ips, err, silent); problem != "" {
-		r.opt.Log.Warn("cannot find a peer", "peer", t.Addr, "error", problem)
+		r.opt.Log(hclog.Warn, "cannot find a peer", "peer", t.Addr, "error", problem)
 	}
 }
 
-// found takes the outcome of a lookup. It returns a problem that is new: a log may block, and
-// call SetPeers, so that none is written under the lock.
+// found takes the outcome of a lookup. It returns a problem that is new.
 func (r *Resolver) found(t *target, ips []netip.Addr, err error, silent bool) (problem string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -27,7 +27,8 @@ type Options struct {
 	Alive func() timed.Set
 	// Changed is called when there is another list.
 	Changed func()
-	Log     hclog.Logger
+	// Log writes a message to the log, and does not wait for it.
+	Log func(level hclog.Level, text string, args ...any)
 }
 
 // Resolver holds the current list of peers. Its goroutine looks the names up, since

@@ -13,7 +13,7 @@ import (
 
 func resolver(local string, insecure bool, list ...Peer) *Resolver {
 	return NewResolver(Options{Self: 1, Local: netip.MustParseAddrPort(local), Insecure: insecure, Alive: func() timed.Set { return timed.Set{} },
-		Changed: func() {}, Log: hclog.NewNullLogger()}, list)
+		Changed: func() {}, Log: hclog.NewNullLogger().Log}, list)
 }
 
 func addresses(texts ...string) (list []netip.Addr) {
