@@ -1,6 +1,9 @@
 package timed
 
-import "time"
+import (
+	"math/bits"
+	"time"
+)
 
 // indirectKeepalives is the number of keepalive periods between two direct
 // packets to a peer that meanwhile hears of this node through others. Direct
@@ -18,9 +21,13 @@ func (t Timing) IndirectPeriod() time.Duration {
 		return most
 	}
 	// LeastFast counts one KP of ageing; the rest of Δ allows more.
-	spare := t.FastThreshold - t.LeastFast()
-	older := time.Duration(int64(spare) * billion / (4 * int64(t.MaxDrift)))
-	return max(t.KeepalivePeriod, min(most, t.KeepalivePeriod+older))
+	spare, rate := max(0, t.FastThreshold-t.LeastFast()), 4*uint64(t.MaxDrift)
+	high, low := bits.Mul64(uint64(spare), billion)
+	if high >= rate {
+		return most // the quotient does not fit
+	}
+	older, _ := bits.Div64(high, low, rate)
+	return min(most, t.KeepalivePeriod+time.Duration(min(older, uint64(most))))
 }
 
 // WordLasts returns for how long after a peer's last direct packet the word of others about

@@ -18,6 +18,16 @@ func TestIndirectPeriod(t *testing.T) {
 	require.Equal(t, tight.KeepalivePeriod, tight.IndirectPeriod())
 	tight.FastThreshold += 20 * time.Microsecond // 4ρ of 50 ms
 	require.InDelta(t, float64(tight.KeepalivePeriod+50*time.Millisecond), float64(tight.IndirectPeriod()), float64(time.Microsecond))
+	for _, slow := range []time.Duration{time.Second, 9 * time.Second, 10 * time.Second, time.Minute, MaxDuration} {
+		p := WAN()
+		p.FastThreshold = p.LeastFast() + slow
+		require.Equal(t, 8*p.KeepalivePeriod, p.IndirectPeriod(), slow)
+		p.KeepalivePeriod = MaxDuration
+		p.FastThreshold = p.LeastFast() + slow
+		require.Equal(t, MaxDuration+min(7*MaxDuration, slow*(billion/4/time.Duration(p.MaxDrift))), p.IndirectPeriod(), slow)
+		p.MaxDrift, p.FastThreshold = 1, MaxDuration
+		require.Equal(t, 8*MaxDuration, p.IndirectPeriod(), "the quotient does not fit")
+	}
 	exact := LAN()
 	exact.MaxDrift = 0
 	require.Equal(t, 8*exact.KeepalivePeriod, exact.IndirectPeriod())
