@@ -43,6 +43,12 @@ func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
 	require.ErrorIs(t, Write(filepath.Join(path, "no", "directory"), kind, nil), fs.ErrNotExist)
 	require.NoFileExists(t, path)
 	require.NoError(t, Write(path, Kind{Name: strings.Repeat("k", maxKind)}, make([]byte, MaxSize)), "the limits are allowed")
+	large := Kind{Name: "large", Most: 2 * MaxSize}
+	require.NoError(t, Write(path, large, make([]byte, 2*MaxSize)))
+	b, err := Read(path, large)
+	require.NoError(t, err)
+	require.Len(t, b, 2*MaxSize)
+	require.ErrorContains(t, Write(path, large, make([]byte, 2*MaxSize+1)), "more than")
 }
 
 // damaged requires that a file is refused by an error that names it.
@@ -73,8 +79,8 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 	}
 	damaged(t, path, append(bytes.Clone(good), 0), kind)
 	damaged(t, path, make([]byte, len(good)), kind)
-	require.Contains(t, damaged(t, path, good, Kind{"other", 3}).What, `it holds "test" and not "other"`)
-	require.Contains(t, damaged(t, path, good, Kind{"test", 4}).What, "version 3, and only 4")
+	require.Contains(t, damaged(t, path, good, Kind{Name: "other", Version: 3}).What, `it holds "test" and not "other"`)
+	require.Contains(t, damaged(t, path, good, Kind{Name: "test", Version: 4}).What, "version 3, and only 4")
 	require.Contains(t, damaged(t, path, good[:len(good)-1], kind).What, "26 bytes of content, and says that there are 27")
 	require.Contains(t, damaged(t, path, append(bytes.Clone(good[:len(good)-1]), 'x'), kind).What, "its checksum is wrong")
 	require.Contains(t, damaged(t, path, make([]byte, MaxSize+2<<10), kind).What, "larger than")
@@ -86,7 +92,7 @@ func TestEveryDamageIsNoticed(t *testing.T) {
 // A file of a newer build is not damaged, unless its checksum says so.
 func TestAFileOfANewerBuildIsNotDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "record")
-	newer := Kind{kind.Name, kind.Version + 1}
+	newer := Kind{Name: kind.Name, Version: kind.Version + 1}
 	require.NoError(t, Write(path, newer, []byte("more")))
 	_, err := Read(path, kind)
 	require.Equal(t, &LaterError{path, newer.Version, kind.Version}, err)

@@ -2,13 +2,14 @@ package durable
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"strings"
 )
 
-// MaxSize is the size in bytes of the largest content. Records are small:
-// each write replaces all of it.
+// MaxSize is the size in bytes of the largest content, unless its kind has another limit.
+// Records are small: each write replaces all of it.
 const MaxSize = 1 << 20
 
 // maxKind is the length in bytes of the longest name of a kind.
@@ -18,7 +19,10 @@ const maxKind = 32
 type Kind struct {
 	Name    string // of letters, digits and "-"; at most 32 bytes
 	Version uint32
+	Most    int // bytes of content; 0 means MaxSize
 }
+
+func (k Kind) most() int { return cmp.Or(k.Most, MaxSize) }
 
 // DamagedError says that a file is damaged.
 type DamagedError struct {
@@ -78,7 +82,7 @@ func open(k Kind, path string, file []byte) (content []byte, err error) {
 	switch {
 	case name != k.Name:
 		return wrong("it holds %q and not %q", name, k.Name)
-	case version > k.Version && line == header(Kind{name, version}, content):
+	case version > k.Version && line == header(Kind{Name: name, Version: version}, content):
 		return nil, &LaterError{path, version, k.Version}
 	case version != k.Version:
 		return wrong("its format has version %d, and only %d is known", version, k.Version)
@@ -93,8 +97,8 @@ func check(k Kind, content []byte) error {
 	if k.Name == "" || len(k.Name) > maxKind || strings.ContainsAny(k.Name, " \n\t") {
 		return fmt.Errorf("durable: %q names no kind of record", k.Name)
 	}
-	if len(content) > MaxSize {
-		return fmt.Errorf("durable: %d bytes of content are more than %d", len(content), MaxSize)
+	if len(content) > k.most() {
+		return fmt.Errorf("durable: %d bytes of content are more than %d", len(content), k.most())
 	}
 	return nil
 }

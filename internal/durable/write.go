@@ -123,8 +123,8 @@ func read(d disk, path string, k Kind) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	const most = MaxSize + 1<<10 // with the first line
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	most := k.most() + 1<<10 // with the first line
+	b, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
 	if err != nil {
 		return nil, err
 	}

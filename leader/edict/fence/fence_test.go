@@ -2,9 +2,11 @@ package fence
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -248,4 +250,32 @@ func TestDoSerializesEdictsOfOneName(t *testing.T) {
 	require.NoError(t, err)
 	inside <- struct{}{}
 	<-done
+}
+
+// A fence has room for as many names as its verifier, however large the edicts are.
+func TestAFullFenceTakesEdicts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fence")
+	f := open(t, path)
+	large := func(at timed.Instant) *edict.Edict {
+		e := &edict.Edict{Epoch: 1<<64 - 1, Counter: 1<<64 - 1}
+		for id := timed.NodeID(1); id != 0; id++ {
+			e.Stamps = append(e.Stamps, edict.Stamp{Node: id, Counter: 1<<64 - 1, Boot: 1<<64 - 1, At: at})
+		}
+		return e
+	}
+	name := func(i int) string { return strings.Repeat("\x01", edict.MaxName-4) + fmt.Sprintf("%04d", i) }
+	for i := range edict.MaxNames - 1 {
+		require.NoError(t, f.verifier.Remember(name(i), large(1<<61)))
+	}
+	for i := range 2 {
+		_, err := f.Do(name(edict.MaxNames-1), large(1<<61+timed.Instant(i)), edict.Digest{}, nothing)
+		require.NoError(t, err)
+	}
+	_, err := f.Do("another", at(1), edict.Digest{}, nothing)
+	require.ErrorIs(t, err, edict.ErrName)
+	require.NoError(t, f.Close())
+	again := open(t, path)
+	got, ok := again.Latest(name(7))
+	require.True(t, ok)
+	require.Equal(t, *large(1<<61), got)
 }

@@ -12,7 +12,10 @@ import (
 
 // kind identifies the file of a fence. Its content is a line for each name, sorted
 // by name: the quoted name, a space, and the text of the edict.
-var kind = durable.Kind{Name: "edict-fence", Version: 1}
+var kind = durable.Kind{Name: "edict-fence", Version: 1, Most: edict.MaxNames * maxLine}
+
+// maxLine is the length of the longest line. Each byte of a name may be quoted as four.
+const maxLine = 4*edict.MaxName + 2 + 1 + edict.MaxText + 1
 
 func format(v *edict.Verifier) string {
 	var b strings.Builder
