@@ -225,9 +225,6 @@ func (c Config) WithDefaults() Config {
 		orDefault(&c.QuorumEpoch, 1)
 	}
 	c.Clock = c.Clock.withDefaults()
-	if c.Logger == nil && c.LogHandler == nil {
-		c.Logger = hclog.NewNullLogger()
-	}
 	orDefault(&c.MaxPacket, wire.MaxPacket)
 	orDefault(&c.EventBuffer, DefaultEventBuffer)
 	if c.Broadcast != nil {

@@ -3,6 +3,7 @@ package failaware
 import (
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -16,6 +17,14 @@ import (
 	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/leader/quorum"
 )
+
+// A configuration with its defaults can be given a log.
+func TestDefaultsAreNoLogger(t *testing.T) {
+	c := Config{ID: 1}.WithDefaults()
+	c.LogHandler = slog.DiscardHandler
+	_, err := c.Validate()
+	require.NoError(t, err)
+}
 
 func TestZeroConfigIsALAN(t *testing.T) {
 	b, err := Config{ID: 1}.Validate()

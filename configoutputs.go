@@ -26,7 +26,7 @@ type NTPConfig struct {
 // ClockBound; see package [github.com/failaware/failaware/clocksync/clockbound].
 type ClockBoundConfig struct {
 	// Path is the segment's file. Clients look at /var/run/clockbound/shm0 by default.
-	// The last directory is made if it is missing.
+	// The last directory is made if it is missing from /run or /var/run.
 	Path string
 	// MaxSlew is how fast CLOCK_REALTIME is slewed at most by the program that
 	// disciplines it, in parts per billion. Zero means 500,000, the kernel's own rate;

@@ -11,8 +11,11 @@ import (
 
 // logger returns the logger that the configuration asks for.
 func (c *Config) logger() hclog.Logger {
-	if c.LogHandler == nil {
+	switch {
+	case c.Logger != nil:
 		return c.Logger
+	case c.LogHandler == nil:
+		return hclog.NewNullLogger()
 	}
 	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Output: io.Discard, Level: hclog.Off})
 	l.RegisterSink(&slogSink{c.LogHandler}) // a key of a map, which the handler need not be able to be

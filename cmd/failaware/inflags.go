@@ -63,13 +63,18 @@ type flagLogger struct {
 	values source
 }
 
-// Log implements [hclog.Logger].
+// Log implements [hclog.Logger]. What is about a setting names the origin of its value.
 func (l flagLogger) Log(level hclog.Level, text string, args ...any) {
-	l.Logger.Log(level, inFlags(text), args...)
+	if explained := l.values.explain(text); explained != text {
+		text = explained
+	} else {
+		text = inFlags(text)
+	}
+	l.Logger.Log(level, text, args...)
 }
 
-// Warn implements [hclog.Logger]. A warning about a setting names the origin of its value.
-func (l flagLogger) Warn(text string, args ...any) { l.Logger.Warn(l.values.explain(text), args...) }
+// Warn implements [hclog.Logger].
+func (l flagLogger) Warn(text string, args ...any) { l.Log(hclog.Warn, text, args...) }
 
 // Named implements [hclog.Logger].
 func (l flagLogger) Named(name string) hclog.Logger {
