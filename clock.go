@@ -186,8 +186,17 @@ func (r *ReferenceStatus) take(x *clocksync.ReferenceInfo, shown GroupTime) {
 	r.Offset = x.Low.Sub(shown) + r.Bound
 }
 
-// judgeRate takes a new verdict on the rate of the kernel's clock.
-func (n *Node) judgeRate(v hwclock.Verdict, s hwclock.Status) {
+// rateWatcher is what a node does with the findings about the kernel's clock.
+type rateWatcher Node
+
+// WarnUnwatched implements [hwclock.Watcher].
+func (w *rateWatcher) WarnUnwatched(err error) {
+	(*Node)(w).logLater(hclog.Warn, "cannot ask the kernel for the rate error of its clock: a clock that breaks MaxDrift may go unnoticed", "error", err)
+}
+
+// JudgeRate implements [hwclock.Watcher].
+func (w *rateWatcher) JudgeRate(v hwclock.Verdict, s hwclock.Status) {
+	n := (*Node)(w)
 	level := hclog.Warn
 	if v == hwclock.RateFine || v == hwclock.RateUnknown {
 		level = hclog.Info

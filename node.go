@@ -306,7 +306,7 @@ func (n *Node) run() {
 		if n.finder != nil {
 			go n.finder.Run(n.done)
 		}
-		go hwclock.WatchRate(n.done, n.cfg.Timing.MaxDrift, n.judgeRate)
+		go hwclock.WatchRate(n.done, n.cfg.Timing.MaxDrift, (*rateWatcher)(n))
 	}
 	if n.state != nil {
 		go n.keepMembers()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,14 +71,15 @@ func TestABlockedLogHoldsUpNoVerdict(t *testing.T) {
 	waitElected(t, n)
 	for range 2 * maxMessages {
 		require.NoError(t, n.ReloadKeys(t.Context()))
-		n.judgeRate(hwclock.RateUnknown, hwclock.Status{})
+		(*rateWatcher)(n).JudgeRate(hwclock.RateUnknown, hwclock.Status{})
+		(*rateWatcher)(n).WarnUnwatched(syscall.EPERM)
 	}
 	require.NoError(t, n.SetPeers([]Peer{{2, "localhost:7002"}}))
 	eventually(t, "the name", func() bool {
 		p := n.Status().Peers
 		return len(p) == 1 && p[0].Addr.IsValid()
 	})
-	n.judgeRate(hwclock.RateFaulty, hwclock.Status{RateError: 400_000})
+	(*rateWatcher)(n).JudgeRate(hwclock.RateFaulty, hwclock.Status{RateError: 400_000})
 	eventually(t, "the end of the lead", func() bool { return !n.Leads() })
 }
 

@@ -2,6 +2,7 @@ package hwclock
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,4 +55,13 @@ func TestDisciplineAsksTheKernel(t *testing.T) {
 	}
 	require.NoError(t, err)
 	t.Logf("%+v", s)
+}
+
+// The service's sandbox lets the question through: otherwise a clock that breaks MaxDrift goes
+// unnoticed, and the kernel's clock is no reference.
+func TestTheServiceMayAskTheKernel(t *testing.T) {
+	unit, err := os.ReadFile("../../packaging/systemd/failaware.service")
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^SystemCallFilter=[^~].*\badjtimex\b`, string(unit))
+	require.NotRegexp(t, `(?m)^ProtectClock=yes`, string(unit))
 }

@@ -10,28 +10,40 @@ import (
 // rateEvery is how often the kernel is asked about its clock.
 const rateEvery = time.Minute
 
-// WatchRate compares the corrections of the kernel's clock with ρ until stop is closed,
-// and calls changed with each new verdict. It returns at once if the system does not
-// report its corrections. It runs in a goroutine of its own.
-func WatchRate(stop <-chan struct{}, rho timed.Drift, changed func(Verdict, Status)) {
-	watchRate(stop, rho, Discipline, changed)
+// Watcher hears what a watch of the kernel's clock finds.
+type Watcher interface {
+	// JudgeRate takes a new verdict.
+	JudgeRate(Verdict, Status)
+	// WarnUnwatched takes the first error of the kernel, which may forbid the question.
+	WarnUnwatched(error)
 }
 
-func watchRate(stop <-chan struct{}, rho timed.Drift, ask func() (Status, error), changed func(Verdict, Status)) {
+// WatchRate compares the corrections of the kernel's clock with ρ until stop is closed. It
+// returns at once if the system does not report its corrections. It runs in a goroutine of
+// its own.
+func WatchRate(stop <-chan struct{}, rho timed.Drift, w Watcher) {
+	watchRate(stop, rho, Discipline, w)
+}
+
+func watchRate(stop <-chan struct{}, rho timed.Drift, ask func() (Status, error), w Watcher) {
 	tick := time.NewTicker(rateEvery)
 	defer tick.Stop()
-	before := RateUnknown
+	before, warned := RateUnknown, false
 	for {
 		status, err := ask()
 		if errors.Is(err, errors.ErrUnsupported) {
 			return
 		}
 		verdict := RateUnknown // after an error: the next answer may be better
-		if err == nil {
+		switch {
+		case err == nil:
 			verdict = status.Judge(rho)
+		case !warned:
+			w.WarnUnwatched(err)
+			warned = true
 		}
 		if verdict != before {
-			changed(verdict, status)
+			w.JudgeRate(verdict, status)
 			before = verdict
 		}
 		select {

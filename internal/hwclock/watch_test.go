@@ -12,14 +12,23 @@ import (
 
 // An answer that fails says nothing about the rate, and the watch goes on.
 func TestTheWatchOutlivesAnError(t *testing.T) {
-	verdicts, left := watched(t)
-	require.Equal(t, []Verdict{RateFine, RateFaulty, RateUnknown, RateFaulty, RateUnknown, RateFine}, verdicts)
+	f, left := watched(t)
+	require.Equal(t, []Verdict{RateFine, RateFaulty, RateUnknown, RateFaulty, RateUnknown, RateFine}, f.verdicts)
 	require.Equal(t, 1, left)
+	require.Equal(t, 1, f.warnings, "one error follows another")
 }
 
-// watched returns the verdicts of a watch, and how many of the kernel's answers it
-// left.
-func watched(t *testing.T) (verdicts []Verdict, left int) {
+// findings are those of a watch.
+type findings struct {
+	verdicts []Verdict
+	warnings int
+}
+
+func (f *findings) JudgeRate(v Verdict, _ Status) { f.verdicts = append(f.verdicts, v) }
+func (f *findings) WarnUnwatched(error)           { f.warnings++ }
+
+// watched returns what a watch found, and how many of the kernel's answers it left.
+func watched(t *testing.T) (f findings, left int) {
 	synctest.Test(t, func(t *testing.T) {
 		fine, faulty, free := Status{true, 0}, Status{true, 200_000}, Status{false, 200_000}
 		failure := errors.New("interrupted")
@@ -32,8 +41,8 @@ func watched(t *testing.T) (verdicts []Verdict, left int) {
 			a := answers[0]
 			answers = answers[1:]
 			return a.Status, a.error
-		}, func(v Verdict, _ Status) { verdicts = append(verdicts, v) })
+		}, &f)
 		left = len(answers)
 	})
-	return verdicts, left
+	return f, left
 }
