@@ -77,8 +77,8 @@ func batchOf(body io.Reader) ([]batched, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("the body has more than a batch")
 	}
-	if name, twice := repeatedMember(text); twice {
-		return nil, fmt.Errorf("the body is not a batch: %q is there twice in one object", name)
+	if problem := misread(text); problem != "" {
+		return nil, fmt.Errorf("the body is not a batch: %s", problem)
 	}
 	if n := len(request.Commands); n == 0 || n > MaxBatch {
 		return nil, fmt.Errorf("commands: there are %d, and a batch has from 1 to %d", n, MaxBatch)
@@ -102,14 +102,21 @@ func batchOf(body io.Reader) ([]batched, error) {
 	return list, nil
 }
 
-// repeatedMember returns the name of a member that an object has twice in a text that was
-// decoded without an error: the decoder takes the last one, so that a condition could turn into
-// none. Like the decoder, it makes no difference between capitals and small letters.
-func repeatedMember(text []byte) (name string, twice bool) {
+// misread says what the decoder has taken without an error for something else than it is: of a
+// member that an object has twice, the last one, and null for nothing, so that a condition could
+// turn into none; and a list of numbers for a value. Like the decoder, it makes no difference
+// between capitals and small letters.
+func misread(text []byte) (problem string) {
 	var names [][]byte // of all objects that are open at i
 	var begins []int   // where those of each begin
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
+		case 'n': // of null: no other word has one
+			return "null is there, and not a value: leave out what is not given"
+		case '[':
+			if len(begins) > 1 {
+				return fmt.Sprintf("%q is a list", names[len(names)-1])
+			}
 		case '{':
 			begins = append(begins, len(names))
 		case '}':
@@ -123,12 +130,12 @@ func repeatedMember(text []byte) (name string, twice bool) {
 			}
 			name := contentOf(s)
 			if slices.ContainsFunc(names[begins[len(begins)-1]:], func(n []byte) bool { return bytes.EqualFold(n, name) }) {
-				return string(name), true
+				return fmt.Sprintf("%q is there twice in one object", name)
 			}
 			names = append(names, name)
 		}
 	}
-	return "", false
+	return ""
 }
 
 // stringLength returns the length of the JSON string at the beginning of a text.

@@ -91,6 +91,10 @@ func TestAMalformedBatchChangesNothing(t *testing.T) {
 		"commands[1]: lease: it is empty":             `{"commands":[` + good + `,{"op":"put","key":"a","value":"","lease":""}]}`,
 		"commands[1]: lease: ":                        `{"commands":[` + good + `,{"op":"put","key":"a","value":"","lease":"x"}]}`,
 		"commands[1]: ttl: it is empty":               `{"commands":[` + good + `,{"op":"put","key":"a","value":"","ttl":""}]}`,
+		"null is there, and not a value":              `{"commands":[` + good + `,{"op":"put","key":"a","value":"eA==","version":null}]}`,
+		"null is there, and not a value: leave out":   `{"commands":[` + good + `,{"op":"put","key":"a","value":"eA==","ttl": null }]}`,
+		"null is there, and not a value: leave":       `{"commands":[` + good + `,null]}`,
+		`"value" is a list`:                           `{"commands":[` + good + `,{"op":"put","key":"a","value":[110]}]}`,
 		"commands[1]: ttl ":                           `{"commands":[` + good + `,{"op":"put","key":"a","value":"","ttl":"1ns"}]}`,
 		"commands[1]: ttl: it makes a lease of its":   `{"commands":[` + good + `,{"op":"put","key":"a","value":"","ttl":"10s","lease":"0000000000000001.2"}]}`,
 		"commands[1]: session: it is empty":           `{"commands":[` + good + `,{"op":"delete","key":"a","session":"","number":1}]}`,
@@ -111,6 +115,7 @@ func TestAMalformedBatchChangesNothing(t *testing.T) {
 		ask[KVGet](t, c, 404, "GET", "get", "", "key", "good")
 	}
 	// Whole characters are taken however they are written, the replacement character among them.
+	ask[KVBatch](t, c, 200, "POST", "batch", `{"commands":[{"op":"delete","key":"null [] {n}"}]}`)
 	ask[KVBatch](t, c, 200, "POST", "batch", `{"commands":[{"op":"put","key":"\\\ufffd\ud83d\ude00\\ufffd\uFFFD","value":""},{"op":"put","key":"\\ufffd","value":""}]}`)
 	for _, key := range []string{`\�😀\ufffd�`, `\ufffd`} {
 		ask[KVGet](t, c, 200, "GET", "get", "", "key", key)

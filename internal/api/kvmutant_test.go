@@ -51,6 +51,7 @@ func TestBatchesNotice(t *testing.T) {
 	for name, refused := range map[string]string{
 		"KvBatchTypos":  `{"commands":[{"op":"delete","key":"colour","vers":"1"}]}`,
 		"KvBatchBytes":  `{"commands":[{"op":"delete","key":"colour` + "\xff" + `"}]}`,
+		"KvBatchNull":   `{"commands":[{"op":"delete","key":"colour","version":null}]}`,
 		"KvBatchTwice":  `{"commands":[{"op":"delete","key":"colour"},{"op":"delete","key":"colour"}]}`,
 		"KvBatchUnsaid": `{"commands":[{"op":"delete","key":"colour"}]}`,
 	} {
