@@ -84,7 +84,11 @@ func setWait(ctx context.Context, query url.Values) {
 // printStore prints the answer to a request that had an error or none.
 func printStore(cmd *cobra.Command, method string, err error, answer any, text func(io.Writer) error) error {
 	if err == nil {
-		return cli.Print(cmd, answer, text)
+		err = cli.Print(cmd, answer, text)
+		if err != nil && method == http.MethodPost {
+			return &cli.ExitError{Code: exitUnknown, Err: fmt.Errorf("the command is carried out, but its answer could not be written: %w", err)}
+		}
+		return err
 	}
 	e, said := errors.AsType[*api.StatusError](err)
 	if said && (e.Code == http.StatusNotFound || e.Code == http.StatusConflict) && cli.FormatOf(cmd) != cli.AsTable {

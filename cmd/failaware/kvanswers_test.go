@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/base64"
+	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/api"
@@ -143,6 +146,21 @@ func proxiesAnswer(t testing.TB) {
 	require.Equal(t, cli.ExitWrong, kvError(http.MethodPost, &api.StatusError{Code: http.StatusNotImplemented}).Code, "the node has no store")
 	older := &api.StatusError{Code: http.StatusNotFound, Text: `no such path: "/v1/kv/session"`}
 	require.Equal(t, cli.ExitWrong, kvError(http.MethodPost, older).Code, "that is no key that is missing")
+}
+
+// A write whose answer could not be printed is carried out: a code that means no would be wrong.
+func TestAnUnprintedAnswerIsNoRefusal(t *testing.T) {
+	full := errors.New("no space left on device")
+	print := func(method string) error {
+		return printStore(&cobra.Command{}, method, nil, &api.KVWrite{}, func(io.Writer) error { return full })
+	}
+	err := print(http.MethodPost)
+	require.ErrorIs(t, err, full)
+	require.ErrorContains(t, err, "the command is carried out, but its answer could not be written: no space")
+	var exit *cli.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, exitUnknown, exit.Code)
+	require.Equal(t, full, print(http.MethodGet))
 }
 
 // A page of conflicts that leaves some out says so.

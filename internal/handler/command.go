@@ -64,10 +64,10 @@ func (r *running) command(ctx context.Context, e event.Event, dropped uint64, da
 		err = cmd.Wait()
 	}
 	switch {
-	case context.Cause(ctx) != nil && err != nil:
-		err = context.Cause(ctx)
 	case errors.Is(err, exec.ErrWaitDelay):
 		return nil // it ended well; what it started goes on without its output
+	case context.Cause(ctx) != nil && err != nil:
+		err = context.Cause(ctx)
 	}
 	if err != nil && len(out.b) > 0 {
 		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out.b))

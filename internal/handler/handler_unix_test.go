@@ -3,6 +3,7 @@
 package handler
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -181,6 +182,29 @@ func TestACommandMayLeaveAProcess(t *testing.T) {
 	s.Close()
 	require.Equal(t, Counts{Handled: 1}, s.Counts())
 	require.False(t, gone(pid))
+}
+
+// A run whose command has ended in time has succeeded, though its time ends before the output of
+// what it left does.
+func TestWhatACommandLeavesIsNotLate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pids")
+	spec, err := ParseCommand(`elected=sleep 600 & echo $! >` + file + `; echo $$ >>` + file)
+	require.NoError(t, err)
+	c := config()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- (&running{Spec: spec, c: &c}).command(ctx, elected(1), 0, nil) }()
+	var pids []int
+	for _, line := range until(t, file, 2) {
+		pid, err := strconv.Atoi(line)
+		require.NoError(t, err)
+		pids = append(pids, pid)
+	}
+	defer func() { _ = syscall.Kill(pids[0], syscall.SIGKILL) }()
+	require.Eventually(t, func() bool { return syscall.Kill(pids[1], 0) != nil }, longEnough, time.Millisecond, "the shell has ended")
+	cancel(errLate)
+	require.NoError(t, <-done)
+	require.False(t, gone(pids[0]))
 }
 
 // The end of the process waits for what is left, but not for ever.
