@@ -114,6 +114,11 @@ func TestAMalformedBatchChangesNothing(t *testing.T) {
 		require.Contains(t, told.Text, strings.ReplaceAll(want, `\"`, `"`))
 		ask[KVGet](t, c, 404, "GET", "get", "", "key", "good")
 	}
+}
+
+// What looks like a mistake in a string is none.
+func TestABatchMayHaveAnyText(t *testing.T) {
+	_, c := serveStore(t)
 	// Whole characters are taken however they are written, the replacement character among them.
 	ask[KVBatch](t, c, 200, "POST", "batch", `{"commands":[{"op":"delete","key":"null [] {n}"}]}`)
 	ask[KVBatch](t, c, 200, "POST", "batch", `{"commands":[{"op":"put","key":"\\\ufffd\ud83d\ude00\\ufffd\uFFFD","value":""},{"op":"put","key":"\\ufffd","value":""}]}`)

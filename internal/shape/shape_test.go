@@ -77,7 +77,7 @@ var below = map[string][]string{
 	"replicate/internal/engine":   {"", "timed", "membership", "broadcast", "leader/quorum", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/keep", "internal/loop/deliveryqueue", "internal/seqlock"},
 	"internal/keep":               {"membership", "broadcast", "internal/replica", "internal/journal"},
 	"internal/kv":                 {"timed", "clocksync", "internal/enum"},
-	"internal/store":              {"", "internal/api", "internal/kv", "replicate"},
+	"internal/store":              {"", "internal/api", "internal/durable", "internal/kv", "replicate"},
 	"internal/journal":            {"internal/durable", "internal/trust"},
 	"internal/eventring":          {},
 	"internal/enum":               {},

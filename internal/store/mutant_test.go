@@ -20,6 +20,7 @@ import (
 // Each planted bug of the store is noticed by a world of its test.
 func TestMutantsAreKilled(t *testing.T) {
 	for name, noticed := range map[string]func(*testing.T) bool{
+		"KvKindOfTheLog": func(t *testing.T) bool { return !oneKind(t) },
 		"KvReadsLocally": func(t *testing.T) bool {
 			for seed := range uint64(40) {
 				if ok, _ := play(t, seed); !ok {

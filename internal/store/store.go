@@ -63,7 +63,8 @@ type Prepared struct {
 
 // Prepare does what a start does without the node, before the node starts with a
 // configuration: it reads the state of the directory. Then call [Prepared.Start], or
-// [Prepared.Close] if there is no node. The errors are those of [replicate.Prepare].
+// [Prepared.Close] if there is no node. The errors are [ErrKind] and those of
+// [replicate.Prepare].
 func Prepare(node failaware.Config, cfg Config) (*Prepared, error) {
 	unknown := func() failaware.Reading { return failaware.Reading{} }
 	s := &Store{cfg: cfg, app: &application{state: kv.New(cfg.Kind), clock: unknown}, writer: newWriter(), log: api.NewStoreLog()}
@@ -71,9 +72,19 @@ func Prepare(node failaware.Config, cfg Config) (*Prepared, error) {
 	if cfg.Trace {
 		s.app.keep = s.log.Add
 	}
+	if cfg.Dir != "" {
+		if _, err := checkKind(cfg.Dir, cfg.Kind); err != nil {
+			return nil, fmt.Errorf("replicate: Storage: %w", err)
+		}
+	}
 	r, err := replicate.Prepare(node, s.app, replicate.Config{Storage: cfg.Dir, HashEvery: hashEvery, OnEvent: s.noteEvent, OnMessage: s.noteMessage})
 	if err != nil {
 		return nil, err
+	}
+	if cfg.Dir != "" {
+		if err := noteKind(cfg.Dir, cfg.Kind); err != nil {
+			return nil, errors.Join(fmt.Errorf("replicate: Storage: %w", err), r.Close())
+		}
 	}
 	return &Prepared{s, r}, nil
 }
