@@ -146,6 +146,20 @@ func TestSlackOfExtremes(t *testing.T) {
 	}
 }
 
+// Products of every size are exact: the short way of small ones ends before they do not fit.
+func TestSlackOfEveryMagnitude(t *testing.T) {
+	for i := range 62 {
+		for j := range 24 {
+			for _, near := range []time.Duration{-1, 0, 1} {
+				d, rho := 1<<i+near, Drift(1)<<j
+				for _, rho := range []Drift{rho - 1, rho} {
+					requireCeiling(t, rho.Slack(d, 1), new(big.Rat).Mul(rat(d), new(big.Rat).SetFrac64(int64(rho), billion)))
+				}
+			}
+		}
+	}
+}
+
 func TestDriftValidate(t *testing.T) {
 	require.NoError(t, Drift(0).Validate())
 	require.NoError(t, MaxDrift.Validate())
