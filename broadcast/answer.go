@@ -75,7 +75,8 @@ func (s *Service) resend(st *stream, w Want, to timed.NodeID, h Header, left *in
 func (s *Service) answerLog(a *answer, h Header, left *int, out []Effect) []Effect {
 	var p *Packet
 	weight := 0
-	for k := a.log.From; k <= min(a.log.To, a.log.From+logSize) && *left > 0; k++ {
+	last := min(a.log.To, a.log.From+logSize) // whatever the member asks for
+	for k := a.log.From; k <= last && *left > 0; k++ {
 		if !s.log.has(k) {
 			continue
 		}
@@ -93,7 +94,7 @@ func (s *Service) answerLog(a *answer, h Header, left *int, out []Effect) []Effe
 	if !a.full {
 		return out
 	}
-	for k := a.log.From; k <= a.log.To; k++ {
+	for k := a.log.From; k <= last; k++ {
 		if !s.log.has(k) {
 			continue
 		}

@@ -46,3 +46,14 @@ func answersLogsInBounds() bool {
 }
 
 func TestAnswersOfDecisionsAreBounded(t *testing.T) { require.True(t, answersLogsInBounds()) }
+
+// A request for more decisions than there can be costs no more than one for all of them.
+func TestARequestForEverythingEnds(t *testing.T) {
+	s := newTrio(2, Config{}).nodes[0]
+	for _, full := range []bool{false, true} {
+		for _, span := range []Span{{From: 1, To: 1<<64 - 1}, {From: 1<<64 - 1, To: 1<<64 - 1}, {From: 1 << 63, To: 1<<64 - 1}} {
+			s.answers = append(s.answers, answer{to: 2, log: span, full: full})
+			require.Empty(t, s.answer(clocksync.Reading{}, nil))
+		}
+	}
+}
