@@ -71,6 +71,7 @@ func inconsistentIsSilent(t testing.TB) {
 	d.turn(nil, l.cfg.Clock.Read())
 	require.Nil(t, d.stack)
 	require.Empty(t, o.bytes, "they may rest on the same mistake")
+	require.Contains(t, l.cfg.Sink.(*recorder).events, stack.EventInconsistent, "the node incriminates itself")
 }
 
 func TestPacketsOfABrokenStateStay(t *testing.T) { inconsistentIsSilent(t) }

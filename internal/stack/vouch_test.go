@@ -215,11 +215,12 @@ func noWordFromTheFuture(t testing.TB) {
 func TestAWordFromTheFutureIsNone(t *testing.T) { noWordFromTheFuture(t) }
 
 // A vouched member ran no earlier than the request that it answered. On this node's clock,
-// that is as long ago as the delay and the time between the two requests, at the worst rate.
+// that is as long ago as the delay and the time between the two requests, at the worst rate, when
+// the packet comes, however long it waits for a turn.
 func TestTheWordIsAsOldAsItMayBe(t *testing.T) {
-	const bound, between, step = 7 * time.Millisecond, 9 * time.Millisecond, 100 * time.Nanosecond
+	const bound, between, waiting, step = 7 * time.Millisecond, 9 * time.Millisecond, 5 * time.Millisecond, 100 * time.Nanosecond
 	rho := timed.LAN().MaxDrift
-	ends := func(bound, between time.Duration) timed.Instant {
+	ends := func(bound, between, waiting time.Duration) timed.Instant {
 		l := membersAtRest(t, newWiredOf(4, Config{}))
 		l.runUntilSent(t, 4, 3)
 		l.lose = func(from, to timed.NodeID) bool { return from == 4 || to == 4 }
@@ -228,14 +229,15 @@ func TestTheWordIsAsOldAsItMayBe(t *testing.T) {
 		p := &wire.Packet{Part: membership.Part{Kind: membership.Renew, ID: s.Membership().View().ID,
 			Until: l.now.Add(time.Second), Answered: l.now.Add(-between)}}
 		p.Header.Source, p.Header.Stamp = 1, l.now
-		s.vouchFor(l.now, l.now, p, datagram.Delay{Fast: true, Bound: bound})
+		s.vouchFor(l.now, l.now.Add(-waiting), p, datagram.Delay{Fast: true, Bound: bound})
 		require.True(t, l.counts(3, 4))
 		for l.counts(3, 4) {
 			l.now = l.now.Add(step)
 		}
 		return l.now
 	}
-	at := ends(0, 0)
-	require.InDelta(t, rho.Upper(bound), at.Sub(ends(bound, 0)), float64(step))
-	require.InDelta(t, rho.Wait(between), at.Sub(ends(0, between)), float64(step))
+	at := ends(0, 0, 0)
+	require.InDelta(t, rho.Upper(bound), at.Sub(ends(bound, 0, 0)), float64(step))
+	require.InDelta(t, rho.Wait(between), at.Sub(ends(0, between, 0)), float64(step))
+	require.InDelta(t, waiting, at.Sub(ends(0, 0, waiting)), float64(step))
 }
