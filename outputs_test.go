@@ -70,6 +70,14 @@ func TestANodeWithoutUTCServesNone(t *testing.T) {
 	require.NoError(t, err, "the address is free")
 	require.NoError(t, again.Close())
 
+	cfg.ClockBound = &ClockBoundConfig{Path: filepath.Join(t.TempDir(), "none", "shm0")}
+	_, err = Start(t.Context(), cfg)
+	require.ErrorIs(t, err, ErrServeTime)
+	cfg.ClockBound = nil
+	again, err = Start(t.Context(), cfg)
+	require.NoError(t, err, "the start that failed has let the address go")
+	require.NoError(t, again.Close())
+
 	none, err := Start(t.Context(), Config{ID: 1})
 	require.NoError(t, err)
 	defer none.Close()

@@ -42,10 +42,18 @@ func TestScrapesAreLimited(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, scrape(h).Code)
 	<-h.room
 	require.Equal(t, http.StatusOK, scrape(h).Code, "there is room again")
-	h.registry.MustRegister(broken{prometheus.NewDesc("broken", "It fails.", nil, nil)})
-	w = scrape(h)
-	require.Equal(t, http.StatusInternalServerError, w.Code)
-	require.NotContains(t, w.Body.String(), "answer 42")
+	for range mostScrapes - 1 {
+		<-h.room
+	}
+	fails := broken{prometheus.NewDesc("broken", "It fails.", nil, nil)}
+	h.registry.MustRegister(fails)
+	for range 2 * mostScrapes {
+		w = scrape(h)
+		require.Equal(t, http.StatusInternalServerError, w.Code)
+		require.NotContains(t, w.Body.String(), "answer 42")
+	}
+	h.registry.Unregister(fails)
+	require.Equal(t, http.StatusOK, scrape(h).Code, "those that failed have given their room back")
 }
 
 // A series that was scraped before costs its place among the samples, and nothing else.
