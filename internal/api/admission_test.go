@@ -71,9 +71,15 @@ func (k *kept) follows() <-chan struct{} {
 }
 
 // replacedAuthoritiesAreNone replaces the authority of clients that have connections and streams:
-// neither outlasts it. Those of an authority that stays do.
+// neither outlasts it, whether there is a token too. Those of an authority that stays do.
 func replacedAuthoritiesAreNone(t *testing.T) {
-	x := serveRemote(t, true, "")
+	for _, token := range []string{"", testToken} {
+		replacedAuthorityIsNone(t, token)
+	}
+}
+
+func replacedAuthorityIsNone(t *testing.T, token string) {
+	x := serveRemote(t, true, token)
 	old, stays := keep(t, "https://"+x.addr, "", x.config("client")), x.config("stranger")
 	before, err := os.ReadFile(x.file("users.pem"))
 	require.NoError(t, err)
