@@ -72,8 +72,8 @@ func Prepare(node failaware.Config, cfg Config) (*Prepared, error) {
 	if cfg.Trace {
 		s.app.keep = s.log.Add
 	}
-	if cfg.Dir != "" {
-		if _, err := checkKind(cfg.Dir, cfg.Kind); err != nil {
+	if cfg.Dir != "" { // before the state is read, which may be that of the other kind
+		if _, err := checkKind(cfg.Dir, cfg.Kind); errors.Is(err, ErrKind) {
 			return nil, fmt.Errorf("replicate: Storage: %w", err)
 		}
 	}
