@@ -1,6 +1,7 @@
 package statedir
 
 import (
+	"net/netip"
 	"os"
 	"testing"
 	"time"
@@ -63,7 +64,12 @@ func failedLeavesNothing(t testing.TB) {
 	s, err := d.ReadEpoch(Configured{Quorum: other, Epoch: 2})
 	require.NoError(t, err)
 	require.NoError(t, d.Count())
+	heard := []Member{{ID: 7, Addr: netip.MustParseAddrPort("192.0.2.7:7000")}}
+	require.NoError(t, d.KeepMembers(heard))
 	require.NoError(t, d.Begin())
+	kept, err := d.ReadMembers()
+	require.NoError(t, err)
+	require.Equal(t, heard, kept, "they were heard before the node had its id")
 	require.NoError(t, d.Close())
 
 	attempt(2)

@@ -61,8 +61,8 @@ func parseMember(id, addr string) (m Member, err error) {
 	return m, err
 }
 
-// KeepMembers writes the first [MaxMembers] members down in place of all former ones. On
-// nil, before [Dir.Begin], and when the directory is closed, it does nothing.
+// KeepMembers writes the first [MaxMembers] members down in place of all former ones, at
+// [Dir.Begin] at the earliest. On nil, and when the directory is closed, it does nothing.
 func (d *Dir) KeepMembers(list []Member) error {
 	if d == nil {
 		return nil
@@ -73,8 +73,17 @@ func (d *Dir) KeepMembers(list []Member) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.lock == nil || !d.begun {
-		return nil // another process may have it, or the id
+	if d.lock == nil {
+		return nil // another process may have it
 	}
-	return durable.Write(d.membersPath(), membersKind, []byte(b.String()))
+	d.members = []byte(b.String())
+	return d.writeMembers()
+}
+
+// writeMembers writes the members down, unless Begin has yet to. The caller holds mu.
+func (d *Dir) writeMembers() error {
+	if !d.begun || d.members == nil {
+		return nil
+	}
+	return durable.Write(d.membersPath(), membersKind, d.members)
 }

@@ -31,12 +31,13 @@ type Dir struct {
 	// former is the bound of the sequences of views that the file had when this process began.
 	former uint64
 
-	mu     sync.Mutex
-	lock   *durable.Lock // nil once closed
-	begun  bool          // Begin has written the files
-	stored record        // the content of the file; before Begin, what it will be
-	begins *epoch.State  // what Begin writes to the other file; nil: nothing
-	epoch  []byte        // the content of that file, behind its counters; nil: none, or not read yet
+	mu      sync.Mutex
+	lock    *durable.Lock // nil once closed
+	begun   bool          // Begin has written the files
+	stored  record        // the content of the file; before Begin, what it will be
+	begins  *epoch.State  // what Begin writes to the other file; nil: nothing
+	epoch   []byte        // the content of that file, behind its counters; nil: none, or not read yet
+	members []byte        // the content of the third file; nil: it stays
 }
 
 // Open locks the state of a node and reads it. It writes nothing: a start that fails before
@@ -63,8 +64,8 @@ func File(dir string, id timed.NodeID) string {
 	return filepath.Join(dir, fmt.Sprintf("node-%v.state", id))
 }
 
-// Begin counts the incarnation, and writes the maximum lock time and the epoch. The node must
-// not vote before. On nil it does nothing.
+// Begin counts the incarnation, and writes the maximum lock time, the epoch, and the members
+// that were heard before. The node must not vote before. On nil it does nothing.
 func (d *Dir) Begin() error {
 	if d == nil {
 		return nil
@@ -75,6 +76,9 @@ func (d *Dir) Begin() error {
 	err := d.write(d.stored)
 	if err == nil && d.begins != nil {
 		err = d.putEpoch(d.begins)
+	}
+	if err == nil {
+		err = d.writeMembers()
 	}
 	d.begun = err == nil
 	return err
