@@ -75,8 +75,8 @@ func (c *Clock) Hear(s Stamp) (Stamp, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.read()
-	if s.Time > now && s.Time.Sub(now) > c.maxAhead {
-		return Stamp{}, fmt.Errorf("%w: by %v", ErrAhead, s.Time.Sub(now))
+	if ahead := uint64(s.Time) - uint64(now); s.Time > now && ahead > uint64(c.maxAhead) {
+		return Stamp{}, fmt.Errorf("%w: by %v", ErrAhead, time.Duration(min(ahead, math.MaxInt64)))
 	}
 	if c.last.Before(s) {
 		c.last = s

@@ -48,6 +48,15 @@ func TestStampsFollowTheClock(t *testing.T) {
 	require.Equal(t, Stamp{2000, 0}, c.Now())
 }
 
+func TestHearRefusesTheEndOfTime(t *testing.T) {
+	for _, now := range []clocksync.Time{-1, math.MinInt64, 0, 1} {
+		c := New(func() clocksync.Time { return now }, 0)
+		_, err := c.Hear(Stamp{Time: math.MaxInt64})
+		require.ErrorIs(t, err, ErrAhead)
+		require.LessOrEqual(t, c.Now().Time, clocksync.Time(1))
+	}
+}
+
 func TestHearRefusesFutureStamps(t *testing.T) {
 	c := New(func() clocksync.Time { return 0 }, time.Second)
 	_, err := c.Hear(Stamp{Time: clocksync.Time(time.Second) + 1})

@@ -73,7 +73,11 @@ func Explicit(quorums ...timed.Set) (System, error) {
 	for _, q := range least {
 		members = members.Union(q)
 	}
-	return &explicit{newCommon(members, explicitName, formatSets(least...)), least}, nil
+	text := formatSets(least...)
+	if n := len(explicitName) + 1 + len(text); n > MaxText {
+		return nil, fmt.Errorf("quorum: the text of the list has %d bytes, more than %d", n, MaxText)
+	}
+	return &explicit{newCommon(members, explicitName, text), least}, nil
 }
 
 func (e *explicit) IsQuorum(s timed.Set) bool {

@@ -194,6 +194,28 @@ func TestTextIsCanonical(t *testing.T) {
 
 // Systems of different kinds with the same nodes have different digests: votes in one of them
 // do not count in another.
+// A system whose text could not be read again is refused.
+func TestEveryTextCanBeRead(t *testing.T) {
+	all := timed.Set{}
+	for id := timed.NodeID(1); id != 0; id++ {
+		all.Add(id)
+	}
+	var quorums []timed.Set
+	for len(quorums) < MaxQuorums {
+		quorums = append(quorums, all.Without(timed.NodeID(1+len(quorums)%250)).Without(timed.NodeID(251+len(quorums)/250)))
+		s, err := Explicit(quorums...)
+		if err != nil {
+			require.ErrorContains(t, err, "the text of the list has 6")
+			require.Greater(t, len(quorums), 60)
+			return
+		}
+		again, err := Parse(s.String())
+		require.NoError(t, err)
+		require.Equal(t, s.String(), again.String())
+	}
+	require.Fail(t, "the longest list is taken")
+}
+
 func TestDigestsTellKindsApart(t *testing.T) {
 	seen := map[uint64]string{}
 	for _, text := range []string{"majority:1,2,3", "explicit:1,2,3", "grid:1,2,3", "weighted:1=1,2=1,3=1"} {
