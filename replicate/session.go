@@ -20,8 +20,7 @@ const (
 	// SessionWindow is how many numbers of a session are remembered, up to the largest
 	// that was applied.
 	SessionWindow = 16
-	// SessionResults is how many bytes of results one session keeps. Older results are
-	// dropped first.
+	// SessionResults is how many bytes of results one session keeps, of the latest that fit.
 	SessionResults = 4096
 )
 
@@ -107,7 +106,7 @@ func (s *Session) Next() uint64 { return s.largest.Add(1) }
 //
 // After an error that matches [failaware.ErrOutcomeUnknown], the client submits the same
 // number with the same command again, here or at another node. It may go on with other
-// numbers meanwhile, up to [SessionWindow] of them.
+// numbers meanwhile, fewer than [SessionWindow].
 //
 // Other errors are those of [Replica.Submit], [ErrSessionExpired], [ErrSessionNumber],
 // [ErrSessionReused] and [ErrResultGone].

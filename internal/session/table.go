@@ -15,8 +15,8 @@ type Limits struct {
 	// Window is how many numbers of a session are remembered, up to the largest that was
 	// applied. So many operations of a session may be under way.
 	Window int
-	// Bytes is how many bytes of results of one session are kept, with one more for each.
-	// Older results are dropped first.
+	// Bytes is how many bytes of results of one session are kept, with one more for each, of the
+	// latest that fit.
 	Bytes int
 }
 
