@@ -40,8 +40,9 @@ func (r *reference) over(now timed.Instant, rho timed.Drift) bool {
 }
 
 // leapCome returns the leap second that a majority announces, if it has come for one of
-// them, or 0. Where UTC is unknown or disputed, no known interval of UTC tells this.
-func (t *references) leapCome(now timed.Instant, rho timed.Drift) Time {
+// them, with the interval of that one, or 0. Where UTC is unknown or disputed, no known interval
+// of UTC tells this.
+func (t *references) leapCome(now timed.Instant, rho timed.Drift) (Time, interval) {
 	for k := range t.list {
 		if !t.list[k].over(now, rho) {
 			continue
@@ -53,23 +54,26 @@ func (t *references) leapCome(now timed.Instant, rho timed.Drift) Time {
 			}
 		}
 		if votes >= majority(len(t.list)) {
-			return end
+			return end, t.list[k].interval
 		}
 	}
-	return 0
+	return 0, interval{}
 }
 
-// nearLeap reports whether an interval is near an announced leap second. It forgets the
-// leap second once the interval is behind it.
-func (t *references) nearLeap(i interval) bool {
-	if t.leapAt == 0 {
-		return false
-	}
-	if i.low.Sub(t.leapAt) > LeapMargin {
+// awaitLeap notes that a leap second may be near by an interval of UTC at now, and until when on
+// the clock of this node.
+func (t *references) awaitLeap(now timed.Instant, at Time, i interval, rho timed.Drift) {
+	i = i.project(now, rho)
+	t.leapAt, t.leapOver = at, now.Add(rho.Wait(2*LeapMargin+i.high.Sub(i.low)))
+}
+
+// nearLeap reports whether an interval is near a leap second that may be near. One that is far
+// behind it says nothing about the others: its reference may be a falseticker.
+func (t *references) nearLeap(now timed.Instant, i interval) bool {
+	if t.leapAt != 0 && now >= t.leapOver {
 		t.leapAt = 0
-		return false
 	}
-	return true
+	return t.leapAt != 0 && i.low.Sub(t.leapAt) <= LeapMargin
 }
 
 // leap returns the leap second that a majority announces.

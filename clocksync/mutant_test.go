@@ -60,6 +60,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LeapOnlyOfKnownUTC":    leapOfUnknownUTC,
 		"LeapOverForwarded":     leapOfUnknownUTC,
 		"LeapHeardNotKept":      leapOfUnknownUTC,
+		"FewerOverrule":         fewerOverruleNothing,
+		"LeapEndedByOne":        aheadOfALeap,
 		"EarliestOverflows":     boundsDoNotOverflow,
 		"UTCOutOfReach":         nobodySays,
 	})

@@ -48,12 +48,14 @@ type reference struct {
 // references holds all external references that a node knows, and the steering that
 // follows them.
 type references struct {
-	list   []reference
-	ends   []bound // scratch space
-	steer  steering
-	toldTo timed.Incarnation // the leader to which samples were sent
-	next   int               // the last reference that was considered for forwarding
-	leapAt Time              // the announced leap second, or 0
+	list     []reference
+	ends     []bound // scratch space
+	steer    steering
+	toldTo   timed.Incarnation // the leader to which samples were sent
+	next     int               // the last reference that was considered for forwarding
+	leapAt   Time              // the leap second that may be near, or 0
+	leapOver timed.Instant     // when it is not any more
+	proved   int               // how many references the known interval rests on; 0: others than this leader's
 }
 
 // refs returns the references. It allocates them, because most nodes never have any.
@@ -98,7 +100,7 @@ func (c *Sync) HandleForwarded(now timed.Instant, from timed.NodeID, f *Forwarde
 func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval, at timed.Instant, out []Effect) []Effect {
 	out = c.expire(now, out)
 	t := c.refs()
-	if !i.reachable() || t.nearLeap(i) || s.overLeap(i) {
+	if !i.reachable() || t.nearLeap(now, i) || s.overLeap(i) {
 		return out
 	}
 	r := t.of(s.Source)
@@ -122,6 +124,7 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 	if c.snap.own {
 		out = c.combine(now, out)
 	} else {
+		t.proved = 0
 		out = c.compare(now, out)
 	}
 	// In a dispute, nobody knows whether the sample is right.
@@ -177,7 +180,7 @@ func (t *references) of(s SourceID) *reference {
 func (c *Sync) expire(now timed.Instant, out []Effect) []Effect {
 	if u := &c.snap.utc; u.void != 0 && now >= u.void {
 		t := c.refs() // a node without references may lead before the leap second is over
-		t.leapAt = monthEnd(u.low)
+		t.awaitLeap(now, monthEnd(u.low), u.interval, c.snap.rho)
 		t.list, t.steer = t.list[:0], steering{}
 		out = c.setUTC(utcBound{}, out)
 	}
@@ -185,8 +188,9 @@ func (c *Sync) expire(now timed.Instant, out []Effect) []Effect {
 	if t == nil {
 		return out
 	}
-	if end := t.leapCome(now, c.snap.rho); end != 0 && end != t.leapAt {
-		t.leapAt, t.steer = end, steering{}
+	if end, i := t.leapCome(now, c.snap.rho); end != 0 && end != t.leapAt {
+		t.awaitLeap(now, end, i, c.snap.rho)
+		t.steer = steering{}
 	}
 	kept := t.list[:0]
 	for _, r := range t.list {
@@ -210,20 +214,30 @@ func (c *Sync) setUTC(u utcBound, out []Effect) []Effect {
 
 // combine intersects all references at once. Intersecting those of each node first would
 // let a few nodes with falsetickers outvote the others.
+//
+// While fewer references count than those that have proved the known interval, which stays true,
+// the ones that contradict it are falsetickers, and left out.
 func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || len(t.list) == 0 || len(t.list) < c.cfg.MinReferences {
 		return out // the known interval stays and gets wider
 	}
+	known, proved := c.snap.utc.project(now, c.snap.rho), c.snap.utc.state == UTCKnown && len(t.list) < t.proved
 	t.ends = t.ends[:0]
 	for k := range t.list {
-		i := t.list[k].project(now, c.snap.rho)
-		t.ends = append(t.ends, bound{i.low, false}, bound{i.high, true})
+		if i := t.list[k].project(now, c.snap.rho); !proved || i.meets(known) {
+			t.ends = append(t.ends, bound{i.low, false}, bound{i.high, true})
+		}
 	}
 	low, high, ok := intersect(t.ends)
-	if !ok {
+	switch {
+	case !ok && proved:
+		return c.compare(now, out)
+	case !ok:
 		t.steer.lost()
 		return c.setUTC(utcBound{state: UTCDisputed}, out)
+	case !proved:
+		t.proved = len(t.list)
 	}
 	u := utcBound{interval: interval{now, low, high}, state: UTCKnown, leap: t.leap()}
 	u.void = u.voidFrom(u.leap, c.snap.rho)

@@ -38,9 +38,10 @@ const (
 	DefaultNTPPoll   = 16 * time.Second
 	DefaultLocalPoll = time.Second
 	DefaultPHCError  = time.Millisecond
-	// MinPoll and MaxPoll bound the time between two polls.
+	// MinPoll and MaxPoll bound the time between two polls. A reference counts from one to the
+	// next ([clocksync.SampleLife]), so that falsetickers are found among all of them.
 	MinPoll = time.Second
-	MaxPoll = 1024 * time.Second
+	MaxPoll = 512 * time.Second
 	// MaxConfigs is the largest number of references of a node.
 	MaxConfigs = 16
 

@@ -77,6 +77,7 @@ func TestPollerBacksOff(t *testing.T) {
 	require.Zero(t, st.Reach)
 	require.Equal(t, "no answer", st.Error)
 	require.Equal(t, MaxPoll, st.Poll, "the status has the time that the next poll takes to come")
+	require.Less(t, MaxPoll+MaxPoll/10, clocksync.SampleLife, "it counts from one poll to the next")
 	require.Zero(t, st.Rejected)
 }
 

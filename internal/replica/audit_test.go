@@ -2,6 +2,7 @@ package replica
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,10 +81,43 @@ func laterChecks(t testing.TB) {
 		require.NotNil(t, m.checkAt(at(p+1)))
 	}
 	require.Len(t, m.checks, maxChecks)
-	require.Nil(t, m.checkAt(at(2)), "a member that lags is compared later")
-	for p := range uint64(maxChecks) {
-		require.NotNil(t, m.checkAt(at(p+3)))
+	kept := func(positions ...uint64) (all []uint64) {
+		for _, p := range positions {
+			if i := slices.IndexFunc(m.checks, func(c check) bool { return c.at == at(p) }); i >= 0 {
+				all = append(all, p)
+			}
+		}
+		return all
 	}
+	require.Nil(t, m.checkAt(at(2)))
+	require.Nil(t, m.checkAt(at(3)))
+	require.Equal(t, []uint64{1, 4, maxChecks + 2}, kept(1, 2, 3, 4, maxChecks+2), "the first one is not complete")
+	m.checkAt(at(1)).sums[0].known = true
+	require.NotNil(t, m.checkAt(at(maxChecks+3)))
+	require.Equal(t, []uint64{4, 5, maxChecks + 3}, kept(1, 4, 5, maxChecks+3))
 }
 
 func TestTheLatestStatesAreCompared(t *testing.T) { laterChecks(t) }
+
+// laggingIsCompared has the hashes of a member come behind more of this node's than are kept.
+func laggingIsCompared(t testing.TB) {
+	for _, lag := range []int{0, maxChecks - 1, maxChecks, 3 * maxChecks, 100 * maxChecks} {
+		w := newWorld(2, Config{})
+		w.install(0, 1)
+		m := w.nodes[0].r
+		told := 0
+		for k := 1; k < 10_000; k++ {
+			m.out = nil
+			at := func(k int) Point { return Point{m.view.ID, uint64(100 * k)} }
+			m.takeHash(1, at(k), 1)
+			if k > lag {
+				m.takeHash(2, at(k-lag), 2)
+			}
+			told += len(m.out)
+			require.LessOrEqual(t, len(m.checks), maxChecks)
+		}
+		require.Greater(t, told, 1, "a lag of %d", lag)
+	}
+}
+
+func TestAMemberThatLagsIsCompared(t *testing.T) { laggingIsCompared(t) }

@@ -177,7 +177,8 @@ func (m *Replica) nextBlocks(s *stream) (ids []byte, end uint64) {
 	state := s.from.state
 	i := state.blockFrom(s.next)
 	end = s.next
-	for j := i; j < len(state.blocks) && state.begin(i) == s.next && end-s.next < uint64(m.cfg.Window)/4 && m.common(s, state.blocks[j].id); j++ {
+	fits := func() bool { return len(ids)+8 <= m.cfg.ChunkBytes && end-s.next < uint64(m.cfg.Window)/4 }
+	for j := i; j < len(state.blocks) && state.begin(i) == s.next && fits() && m.common(s, state.blocks[j].id); j++ {
 		ids, end = binary.BigEndian.AppendUint64(ids, state.blocks[j].id), state.blocks[j].end
 	}
 	if len(ids) > 0 {

@@ -50,6 +50,28 @@ func sendsTheRest(t testing.TB) {
 	}
 }
 
+// namesFit has a joiner receive a state of which it has more blocks than a message can name.
+func namesFit(t testing.TB) {
+	text := letters(50_000)
+	w := newWorld(3, Config{ChunkBytes: MinChunkBytes, Rate: 50_000, BlockBytes: 64, Window: 1 << 20})
+	w.install(0, 1)
+	w.op(0, text)
+	w.install(0, 1, 2)
+	for w.nodes[0].chunks < 100_000 {
+		w.run(time.Millisecond)
+	}
+	w.install(0, 1)
+	w.op(1, "x")
+	w.install(2)
+	require.NotPanics(t, func() {
+		w.install(0, 1, 2)
+		w.run(20 * time.Second)
+	})
+	all(t, w, text+"x", 0, 1, 2)
+}
+
+func TestNamesOfBlocksFitIntoAMessage(t *testing.T) { namesFit(t) }
+
 func TestATransferOfALaterStateSendsTheRest(t *testing.T) { sendsTheRest(t) }
 
 // spareIsGone has the joiner lack blocks that it has announced.

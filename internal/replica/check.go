@@ -1,9 +1,13 @@
 package replica
 
-import "github.com/failaware/failaware/timed"
+import (
+	"cmp"
+	"slices"
 
-// maxChecks limits the positions that are compared at the same time. A member that lags
-// further behind is compared at a later position.
+	"github.com/failaware/failaware/timed"
+)
+
+// maxChecks limits the positions that are compared at the same time.
 const maxChecks = 16
 
 // check has the hashes of the members' states at one position, as far as they are known.
@@ -52,25 +56,25 @@ func (m *Replica) takeHash(from timed.NodeID, at Point, value uint64) {
 	}
 }
 
-// checkAt returns the check of a position, or nil if the position is too old.
+// checkAt returns the check of a position, or nil if the position is too old. Beyond maxChecks, the
+// oldest one stays until all members have been compared there: otherwise a member that always
+// lags further behind would never be.
 func (m *Replica) checkAt(at Point) *check {
-	oldest := 0
-	for i := range m.checks {
-		if m.checks[i].at == at {
-			return &m.checks[i]
+	i, found := slices.BinarySearchFunc(m.checks, at.Position, func(c check, p uint64) int { return cmp.Compare(c.at.Position, p) })
+	if found {
+		return &m.checks[i]
+	}
+	if len(m.checks) == maxChecks {
+		drop := 0
+		if slices.ContainsFunc(m.checks[0].sums, func(s sum) bool { return !s.known }) {
+			drop = 1
 		}
-		if m.checks[i].at.Position < m.checks[oldest].at.Position {
-			oldest = i
+		if i <= drop {
+			return nil
 		}
+		m.checks = slices.Delete(m.checks, drop, drop+1)
+		i--
 	}
-	fresh := check{at, make([]sum, len(m.view.Members))}
-	if len(m.checks) < maxChecks {
-		m.checks = append(m.checks, fresh)
-		return &m.checks[len(m.checks)-1]
-	}
-	if at.Position < m.checks[oldest].at.Position {
-		return nil
-	}
-	m.checks[oldest] = fresh
-	return &m.checks[oldest]
+	m.checks = slices.Insert(m.checks, i, check{at, make([]sum, len(m.view.Members))})
+	return &m.checks[i]
 }

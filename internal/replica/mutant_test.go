@@ -80,6 +80,8 @@ var notices = map[string]func(testing.TB){
 	"ReplicaSpareForgotten":       sendsTheRest,
 	"ReplicaBlockMissed":          spareIsGone,
 	"ReplicaSpareEnds":            goesOn,
+	"ReplicaNamesOverflow":        namesFit,
+	"ReplicaLaggardUncompared":    laggingIsCompared,
 	"ReplicaSpareAlone":           keepsAlone,
 	"ReplicaSpareKeepsRoom":       makesRoom,
 	"ReplicaBlockInsistedOn":      spareIsGone,

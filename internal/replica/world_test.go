@@ -310,8 +310,14 @@ func (w *world) deliver(i int, e Effect) {
 	if e.Piece != nil {
 		e.Payload, _ = e.Message() // it is in memory
 	}
-	if kind(e.Payload[0]) == kindChunk {
+	switch kind(e.Payload[0]) {
+	case kindChunk:
 		n.chunks += len(e.Payload)
+		fallthrough
+	case kindSame, kindBlocks:
+		if most := n.r.cfg.ChunkBytes + ChunkOverhead; len(e.Payload) > most {
+			panic(fmt.Sprintf("a payload of %d bytes, and the broadcast takes %d", len(e.Payload), most))
+		}
 	}
 	if w.hold != nil && w.hold(i, e.Payload) {
 		return

@@ -1,0 +1,109 @@
+package clocksync
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/timed"
+)
+
+// lone returns a leader that steers by references, and its clock, which is right.
+func lone(minReferences int, begin Time) (c *Sync, utc func(timed.Instant) Time, start timed.Instant) {
+	start = timed.Instant(time.Hour)
+	c = New(Config{Self: timed.Incarnation{Node: 1, Boot: 1}, Timing: timed.LAN(), MaxDeviation: time.Millisecond, MaxSlew: DefaultMaxSlew,
+		StepThreshold: DefaultStepThreshold, MaxUTCError: DefaultMaxUTCError, MinReferences: minReferences}, start, begin)
+	c.HandleLead(start, nil)
+	return c, func(h timed.Instant) Time { return begin + Time(h.Sub(start)) }, start
+}
+
+// fewerOverruleNothing has a falseticker be asked again before the others, after all were silent
+// for longer than they count, and where references are asked so seldom that they never all count.
+// The interval that more of them have proved stays true.
+func fewerOverruleNothing(t testing.TB) {
+	const off = time.Hour
+	for name, asked := range map[string]func(s, k int) bool{
+		"outage": func(s, k int) bool {
+			return s < 900 && s%16 == k || s == 2800 && k == 2 || s == 3100 && k == 0 || s == 3500 && k == 1 || s > 3600 && s%16 == k
+		},
+		"seldom": func(s, k int) bool { return s%1024 == []int{0, 100, 850}[k] },
+	} {
+		c, utc, start := lone(1, 1_800_000_000_000_000_000)
+		known, named := 0, 0
+		for s := range 6000 {
+			h := start.Add(time.Duration(s) * time.Second)
+			var out []Effect
+			for k := range 3 {
+				at := utc(h)
+				if k == 2 {
+					at += Time(off)
+				}
+				if asked(s, k) {
+					out = c.HandleSample(h, &Sample{Source: SourceID(k + 1), At: h, Low: at - 1e6, High: at + 1e6}, out)
+				}
+			}
+			for i := range out {
+				if out[i].Kind == Falseticker {
+					named++
+					require.EqualValues(t, 3, out[i].Source, name)
+				}
+			}
+			c.Steer(h, c.Announce(h, h.Add(time.Second), nil))
+			if r := c.Read(h); r.UTCBound != UnknownBound {
+				known++
+				require.LessOrEqual(t, r.Time.Sub(utc(h)).Abs(), r.UTCBound, "%s: at %d s", name, s)
+			}
+		}
+		require.Greater(t, known, 5800, name)
+		require.Positive(t, named, name)
+	}
+}
+
+func TestFewerReferencesOverruleNothing(t *testing.T) { fewerOverruleNothing(t) }
+
+// Those that are left go on, without the one that contradicts what all had proved.
+func TestTheRestOfTheReferencesGoesOn(t *testing.T) {
+	c, utc, start := lone(1, 1_800_000_000_000_000_000)
+	ask := func(h timed.Instant, k int, off time.Duration, width Time) {
+		at := utc(h) + Time(off)
+		c.HandleSample(h, &Sample{Source: SourceID(k), At: h, Low: at - width, High: at + width}, nil)
+	}
+	for k := 1; k <= 3; k++ {
+		ask(start, k, 0, 1e6)
+	}
+	later := start.Add(SampleLife + time.Second)
+	ask(later, 1, time.Minute, 1e3)
+	require.Greater(t, c.Read(later).UTCBound, time.Millisecond, "the proved interval gets wider")
+	ask(later, 2, 0, 1e3)
+	require.Less(t, c.Read(later).UTCBound, time.Millisecond)
+	require.Less(t, c.Read(later).Time.Sub(utc(later)).Abs(), time.Millisecond)
+	ask(later, 3, time.Minute, 1e3)
+	require.Greater(t, c.Read(later).Time.Sub(utc(later)).Abs()+c.Read(later).UTCBound, 30*time.Second, "three count again, and two of them agree")
+}
+
+// aheadOfALeap has a reference be far ahead when a leap second comes. Nothing is known around it.
+func aheadOfALeap(t testing.TB) {
+	leap := Time(time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+	c, count, start := lone(3, leap-Time(15*time.Minute))
+	for s := range 30 * 60 {
+		h := start.Add(time.Duration(s) * time.Second)
+		at, announced := count(h), LeapInsert
+		if at >= leap {
+			at, announced = at-Time(time.Second), NoLeap
+		}
+		if s%16 == 0 {
+			far := at + Time(20*time.Minute)
+			for _, x := range []Sample{{1, h, at - 1e6, at + 1e6, announced}, {2, h, at - 1e6, at + 1e6, announced}, {3, h, far - 1e6, far + 1e6, NoLeap}} {
+				c.HandleSample(h, &x, nil)
+			}
+		}
+		c.Steer(h, c.Announce(h, h.Add(time.Second), nil))
+		near := at.Sub(leap).Abs() < LeapMargin-20*time.Second
+		r := c.Read(h)
+		require.False(t, near && r.UTCBound != UnknownBound, "%v from the leap second: %v", at.Sub(leap), r.UTCBound)
+		require.False(t, at.Sub(leap) > LeapMargin+time.Minute && r.UTCBound == UnknownBound, "%v from the leap second", at.Sub(leap))
+	}
+}
+
+func TestOneReferenceEndsNoLeapMargin(t *testing.T) { aheadOfALeap(t) }
