@@ -124,7 +124,9 @@ func (n *Node) differences(s *loop.Settings) event.Differences {
 		if own.RequireQuorum && there.RequireQuorum {
 			d.note("StateDir", setOrNot(own), setOrNot(*there))
 		}
-		d.noteQuorum(n.Epoch(), there)
+		if here := n.Epoch(); here.System != "" || !n.cfg.JoinQuorum { // otherwise it has yet to learn the system
+			d.noteQuorum(here, there)
+		}
 	}
 	if len(d) == 0 {
 		return event.Differences{{Setting: "the name, the size of packets or the settings of the broadcast", Here: groupText(&own)}}

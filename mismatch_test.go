@@ -55,6 +55,16 @@ func TestNodesNameTheirDifferences(t *testing.T) {
 	}
 }
 
+// A node that has yet to learn the quorum system of its group does not differ in it.
+func TestANodeThatJoinsTheQuorumDoesNotDifferInIt(t *testing.T) {
+	one := startNode(t, Config{ID: 1, Quorum: majorityOf(t, 1), StateDir: t.TempDir()})
+	two := startNode(t, Config{ID: 2, JoinQuorum: true, StateDir: t.TempDir(), Broadcast: &BroadcastConfig{}, Peers: []Peer{{1, one.Addr().String()}}})
+	eventually(t, "the difference", func() bool {
+		p := two.Status().Peers
+		return len(p) == 1 && p[0].Mismatch.String() == "Broadcast is on here and off there"
+	})
+}
+
 // A node that finds others by Join alone names the differences as one that lists them does, on
 // both sides: a newcomer with another quorum system under the same number of the epoch, too.
 func TestANewcomerAndTheGroupNameTheirDifferences(t *testing.T) {

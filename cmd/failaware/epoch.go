@@ -133,7 +133,7 @@ successor and more dead.`,
 			if err != nil {
 				return err
 			}
-			text := "the node is in the next epoch: " + next.String()
+			text := "the node is in an epoch of " + next.String()
 			if f.force {
 				text = "the node tells the other survivors: " + next.String() + "; 'epoch show' tells when it has begun. If they cannot know what the dead had, a linearizable store then waits for 'failaware kv bootstrap', which may lose acknowledged writes"
 			}

@@ -34,5 +34,5 @@ func TestAChangeOfTheQuorumSystemIsWaitedFor(t *testing.T) {
 	})
 	code, out, stderr := invoke("--addr", serveAt(t, mux), "epoch", "change", "majority:1")
 	require.Equal(t, 0, code, stderr)
-	require.Equal(t, "the node is in the next epoch: majority:1\n", out)
+	require.Equal(t, "the node is in an epoch of majority:1\n", out)
 }

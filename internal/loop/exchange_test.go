@@ -87,11 +87,18 @@ func strangersAreTold(t testing.TB) {
 
 func TestStrangersAreToldTheSettings(t *testing.T) { strangersAreTold(t) }
 
-// strangersAreEchoed has nodes hear of this one that neither lists nor is listed. Each answer shows
-// that this node has got their packet: otherwise neither would ever tell the other its settings.
+// strangersAreEchoed has nodes hear of this one that neither lists nor is listed, or not at its
+// address. Each answer shows that this node has got their packet: otherwise neither would ever tell
+// the other its settings.
 func strangersAreEchoed(t testing.TB) {
+	strangerIsEchoed(t)
+	strangerIsEchoed(t, peers.Peer{ID: 7, Addr: at(70).String()})
+}
+
+func strangerIsEchoed(t testing.TB, list ...peers.Peer) {
 	for name, r := range rings(t) {
-		x := newTeller(t, r)
+		x := newTeller(t, r, list...)
+		clear(x.last)
 		stamp := x.instant()
 		x.says(99, false, at(99))
 		h, _, err := wire.ParseHeader(x.last[at(99)])

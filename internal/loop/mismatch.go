@@ -115,7 +115,7 @@ func (d *driver) rivals(there *wire.Settings) bool {
 // answerMismatch lets a node of another group hear of this one, so that it can name the
 // difference too. An address that has not shown that it receives gets no more bytes than
 // came from there. The answer shows that this one receives, because perhaps neither of the
-// two lists the other. told says that the packet has the node's settings.
+// two lists the other, or not at this address. told says that the packet has the node's settings.
 func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet, told bool) {
 	now, m, period := d.clock.now, d.mismatches[h.Source], d.cfg.Timing.KeepalivePeriod
 	if h.Source == d.cfg.Self.Node {
@@ -127,7 +127,7 @@ func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet, told bool) 
 		d.tellSettings(&m.exchange, h, pkt.Addr, proved)
 	case proved && !m.settings.Told.Known() && m.exchange.asks(now, period):
 		d.tellSettings(&m.exchange, h, pkt.Addr, true)
-	case !d.routes.known.Has(h.Source) && now.Sub(m.answered) >= period:
+	case d.routes.to[h.Source].Addr != pkt.Addr && now.Sub(m.answered) >= period:
 		m.answered = now
 		p := hello(&d.cfg, h.Version, h.Source, now)
 		e := &p.Header.Echo

@@ -61,7 +61,7 @@ func failedLeavesNothing(t testing.TB) {
 	require.Equal(t, time.Second, d.Earlier())
 	other, err := quorum.Parse("majority:1,2,3")
 	require.NoError(t, err)
-	s, err := d.ReadEpoch(Configured{Quorum: other, Epoch: 2})
+	_, err = d.ReadEpoch(Configured{Quorum: other, Epoch: 2})
 	require.NoError(t, err)
 	require.NoError(t, d.Count())
 	heard := []Member{{ID: 7, Addr: netip.MustParseAddrPort("192.0.2.7:7000")}}
@@ -77,7 +77,7 @@ func failedLeavesNothing(t testing.TB) {
 	require.NoError(t, err)
 	require.EqualValues(t, 3, d.Incarnation(), "two of the process that began, and this one")
 	require.Zero(t, d.Views())
-	s, err = readEpoch(d, Configured{Quorum: q, Epoch: 7})
+	s, err := readEpoch(d, Configured{Quorum: q, Epoch: 7})
 	require.NoError(t, err)
 	require.Equal(t, epoch.State{Epoch: 2, System: other.String()}, *s)
 	require.NoError(t, d.Close())

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -142,16 +141,4 @@ func sameAsModel(t testing.TB, d *Dir, model record) {
 	}
 	_, err = os.Lstat(d.epochPath())
 	require.Equal(t, model.HasEpoch, err == nil)
-}
-
-// leftIn returns the files of a directory that are no locks.
-func leftIn(t testing.TB, dir string) (names []string) {
-	all, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	for _, f := range all {
-		if filepath.Ext(f.Name()) != ".lock" {
-			names = append(names, f.Name())
-		}
-	}
-	return names
 }

@@ -277,5 +277,5 @@ func TestAFullFenceTakesEdicts(t *testing.T) {
 	again := open(t, path)
 	got, ok := again.Latest(name(7))
 	require.True(t, ok)
-	require.Equal(t, *large(1<<61), got)
+	require.Equal(t, *large(1 << 61), got)
 }
