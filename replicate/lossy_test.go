@@ -53,6 +53,7 @@ func allKilled(t *testing.T) (first, second []replicate.Begun, log string) {
 		}
 		_, err = r.ReadLatest(within(t, time.Minute), func() {})
 		require.NoError(t, err)
+		synctest.Wait() // nothing waits for the log
 		log = written.String()
 	})
 	return first, second, log
