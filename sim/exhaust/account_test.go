@@ -300,6 +300,8 @@ var survivors = map[string]string{
 	"LeapOnlyOfKnownUTC":   "there are no references of UTC",
 	"LeapOverForwarded":    "there are no references of UTC",
 	"LeapHeardNotKept":     "there are no references of UTC",
+	"FewerOverrule":        "there are no references of UTC",
+	"LeapEndedByOne":       "there are no references of UTC",
 	"UTCOutOfReach":        "there are no references of UTC",
 	"EarliestOverflows":    "the numbers of a search are small",
 	"WordAcrossAFault":     "nodes are of a version without the leader's word",
