@@ -18,19 +18,25 @@ func letters(n int) string {
 	return string(b)
 }
 
+// transferInPart has node 0 write a text beside node 1, and node 2 lose both in the middle of its
+// transfer, when so many bytes of pieces have been sent.
+func (w *world) transferInPart(text string, sent int) {
+	w.install(0, 1)
+	w.op(0, text)
+	w.install(0, 1, 2)
+	for w.nodes[0].chunks < sent {
+		w.run(time.Millisecond)
+	}
+	w.install(0, 1)
+}
+
 // cutOff has a joiner lose the others in the middle of a transfer, and come back when they
 // have another state: at its end, and with a letter in front of it. It returns how many
 // bytes were sent again.
 func cutOff(t testing.TB, front string, again func(w *world)) int {
 	text := letters(50_000)
 	w := newWorld(3, Config{ChunkBytes: 100, Rate: 50_000, BlockBytes: 256})
-	w.install(0, 1)
-	w.op(0, text)
-	w.install(0, 1, 2)
-	for w.nodes[0].chunks < 70_000 {
-		w.run(time.Millisecond)
-	}
-	w.install(0, 1)
+	w.transferInPart(text, 70_000)
 	for _, n := range w.nodes[:2] {
 		n.app = front + n.app
 	}
@@ -54,13 +60,7 @@ func sendsTheRest(t testing.TB) {
 func namesFit(t testing.TB) {
 	text := letters(50_000)
 	w := newWorld(3, Config{ChunkBytes: MinChunkBytes, Rate: 50_000, BlockBytes: 64, Window: 1 << 20})
-	w.install(0, 1)
-	w.op(0, text)
-	w.install(0, 1, 2)
-	for w.nodes[0].chunks < 100_000 {
-		w.run(time.Millisecond)
-	}
-	w.install(0, 1)
+	w.transferInPart(text, 100_000)
 	w.op(1, "x")
 	w.install(2)
 	require.NotPanics(t, func() {

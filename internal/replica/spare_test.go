@@ -56,13 +56,7 @@ func keepsAlone(t testing.TB) {
 		w := newWorld(3, Config{ChunkBytes: 100, Rate: 50_000, BlockBytes: 256})
 		w.install(0, 1, 2)
 		w.op(0, "a")
-		w.install(0, 1)
-		w.op(0, text)
-		w.install(0, 1, 2)
-		for w.nodes[0].chunks < 70_000 {
-			w.run(time.Millisecond)
-		}
-		w.install(0, 1)
+		w.transferInPart(text, 70_000)
 		again(w)
 		w.install(2)
 		require.Equal(t, Working, w.nodes[2].r.Situation(), "with the older state")
@@ -101,13 +95,7 @@ func makesRoom(t testing.TB) {
 	room := 65_000
 	w := newWorld(3, Config{ChunkBytes: 100, Rate: 50_000, BlockBytes: 256, NewPart: func() Bytes { return &scarce{room: &room} }})
 	text := letters(50_000)
-	w.install(0, 1)
-	w.op(0, text)
-	w.install(0, 1, 2)
-	for w.nodes[0].chunks < 70_000 {
-		w.run(time.Millisecond)
-	}
-	w.install(0, 1)
+	w.transferInPart(text, 70_000)
 	w.op(0, letters(60_000)[50_000:])
 	w.install(2)
 	w.install(0, 1, 2)
