@@ -48,7 +48,7 @@ func (d *Dir) ReadEpoch(c Configured) (*epoch.State, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.begin(s)
+	d.beginWith(s)
 	return &s, d.checkAge(&s)
 }
 
@@ -115,12 +115,12 @@ func (d *Dir) firstEpoch(c Configured) (*epoch.State, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.begin(s)
+	d.beginWith(s)
 	return &s, nil
 }
 
-// begin has Begin write an epoch. The caller holds mu.
-func (d *Dir) begin(s epoch.State) { d.begins = &s }
+// beginWith has Begin write an epoch. The caller holds mu.
+func (d *Dir) beginWith(s epoch.State) { d.begins = &s }
 
 // WriteEpoch writes down what the node knows of its epoch, and returns when that is
 // on the disk. The state file says from then on that it was.
@@ -131,7 +131,7 @@ func (d *Dir) WriteEpoch(s *epoch.State) error {
 		return errClosed
 	}
 	if !d.begun {
-		d.begin(*s)
+		d.beginWith(*s)
 		return nil
 	}
 	return d.putEpoch(s)
