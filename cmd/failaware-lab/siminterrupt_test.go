@@ -3,10 +3,12 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,4 +37,22 @@ func TestSimSecondInterruptEndsAtOnce(t *testing.T) {
 	require.True(t, ok)
 	require.True(t, status.Signaled())
 	require.Equal(t, os.Interrupt, os.Signal(status.Signal()))
+}
+
+// slowly is a writer that takes its time.
+type slowly struct{ clitest.Buffer }
+
+func (s *slowly) Write(b []byte) (int, error) {
+	time.Sleep(50 * time.Millisecond)
+	return s.Buffer.Write(b)
+}
+
+// What is interrupted ends only when it has said so, even if its work ends at once.
+func TestInterruptionIsAlwaysSaid(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var stderr slowly
+	_, stop := interruptible(ctx, &stderr)
+	cancel()
+	stop()
+	require.Contains(t, stderr.String(), "interrupted")
 }

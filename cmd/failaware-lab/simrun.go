@@ -140,15 +140,23 @@ func (s *simRun) verdict(problem error) error {
 	return nil
 }
 
-// interruptible returns a context that the first signal ends. The second signal ends
-// the program.
+// interruptible returns a context that the first signal ends, which it says. The second
+// signal ends the program. The function that it returns waits until all is said: what was
+// interrupted may end at once, and the program with it.
 func interruptible(ctx context.Context, stderr io.Writer) (context.Context, func()) {
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	said := make(chan struct{})
 	forget := context.AfterFunc(ctx, func() {
+		defer close(said)
 		restore()
 		fmt.Fprintln(stderr, "failaware-lab: interrupted: the results so far follow, if there are any; interrupt again to end at once")
 	})
-	return ctx, func() { forget(); restore() }
+	return ctx, func() {
+		if !forget() {
+			<-said
+		}
+		restore()
+	}
 }
 
 // lockedWriter is a writer for concurrent use.

@@ -87,11 +87,13 @@ func (a *attempt) advice() string {
 }
 
 // interruptible prints the advice when a signal ends the process, until leave is called.
-// The process still dies by the signal, which also ends a loop of the shell.
+// The process still dies by the signal, which also ends a loop of the shell; leave waits for
+// that, or the answer could end the process in the middle of the advice.
 func (a *attempt) interruptible(w io.Writer) (leave func()) {
-	signals, done := make(chan os.Signal, 1), make(chan struct{})
+	signals, done, ended := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
 	signal.Notify(signals, heeded(os.Interrupt, syscall.SIGTERM)...)
 	go func() {
+		defer close(ended)
 		select {
 		case <-done:
 		case s := <-signals:
@@ -105,6 +107,7 @@ func (a *attempt) interruptible(w io.Writer) (leave func()) {
 	return func() {
 		signal.Stop(signals)
 		close(done)
+		<-ended
 	}
 }
 
