@@ -3254,7 +3254,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Without current: that revision was compacted, or is of another part of the group. */
+            /** @description Without current: the changes after that revision are not kept, or it is of another part of the group. */
             410: {
                 headers: {
                     [name: string]: unknown;

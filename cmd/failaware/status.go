@@ -82,7 +82,7 @@ func writeStatus(w io.Writer, s *api.Status) error {
 }
 
 // writeLoop writes what only the loop of the node knows.
-func writeLoop(t cli.Table, s *api.Status) {
+func writeLoop(t *cli.Table, s *api.Status) {
 	t.Row("alive", fmt.Sprintf("%s of %d peers", setText(s.Alive), len(s.Members)-1))
 	t.Row("lateness", fmt.Sprintf("average %s, most %s; %d of %d timers later than %s", cli.Brief(s.Lateness.AverageNS),
 		cli.BriefUp(s.Lateness.MaxNS), s.Lateness.Late, s.Lateness.Timers, cli.Brief(s.Timing.SchedulingDelayNS))+lateNow(s))

@@ -410,7 +410,7 @@ func afterMeeting(ctx context.Context, t *testing.T) (items []KVChange) {
 		return nil
 	})
 	err := c.WatchStore(t.Context(), nil, &Resume{Last: "1-00000001"}, nil, nil)
-	require.ErrorContains(t, err, "that revision was compacted: 1-00000001; changes after revision")
+	require.ErrorContains(t, err, "parts have met since: 1-00000001; changes after revision")
 	return items
 }
 

@@ -98,6 +98,13 @@ func TestTablesAlign(t *testing.T) {
 	table.Row("long", YesNo(true), Dash(""))
 	require.NoError(t, table.Flush())
 	require.Equal(t, "a     1\nlong  yes  -\n", b.String())
+	b.Reset()
+	table.Row("東京", "e\u0301", "x") // wide characters, and one that takes no room
+	table.Row("b", "c", "y")
+	table.Row("the widest of all, which is alone")
+	table.Row("d", "last")
+	require.NoError(t, table.Flush())
+	require.Equal(t, "東京  e\u0301  x\nb     c  y\nthe widest of all, which is alone\nd  last\n", b.String())
 	require.Error(t, Print(&cobra.Command{}, nil, func(io.Writer) error { return errNever }))
 }
 

@@ -5,23 +5,71 @@ import (
 	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
 	"time"
+
+	"github.com/rivo/uniseg"
 )
 
-// Table writes rows with aligned columns. Call Flush at its end.
-type Table struct{ *tabwriter.Writer }
+// columnGap is the space between two columns.
+const columnGap = 2
+
+// Table writes rows with aligned columns, as terminals show them: some characters are two
+// columns wide, others none, which text/tabwriter does not know. Call Flush at its end.
+type Table struct {
+	w    io.Writer
+	rows [][]string
+}
 
 // NewTable returns a table that writes to w.
-func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)} }
+func NewTable(w io.Writer) *Table { return &Table{w: w} }
 
-// Row adds a row; Flush returns its errors.
-func (t Table) Row(cells ...any) {
+// Row adds a row.
+func (t *Table) Row(cells ...any) {
 	texts := make([]string, len(cells))
 	for i, c := range cells {
 		texts[i] = fmt.Sprint(c)
 	}
-	_, _ = fmt.Fprintln(t, strings.Join(texts, "\t"))
+	t.rows = append(t.rows, texts)
+}
+
+// Flush writes the rows. A column is as wide as needed by the consecutive rows that have
+// another cell to its right.
+func (t *Table) Flush() error {
+	lines := make([]strings.Builder, len(t.rows))
+	for from := 0; from < len(t.rows); {
+		from = t.align(lines, from, len(t.rows), 0)
+	}
+	t.rows = nil
+	var all strings.Builder
+	for i := range lines {
+		all.WriteString(lines[i].String() + "\n")
+	}
+	_, err := io.WriteString(t.w, all.String())
+	return err
+}
+
+// align appends the cells from a column on of the row from, and of those that follow it
+// before the row end while they have another cell to the right. It returns the row after.
+func (t *Table) align(lines []strings.Builder, from, end, column int) int {
+	further := func(i int) bool { return len(t.rows[i]) > column+1 }
+	if !further(from) {
+		if len(t.rows[from]) > column {
+			lines[from].WriteString(t.rows[from][column])
+		}
+		return from + 1
+	}
+	after, width := from, 0
+	for ; after < end && further(after); after++ {
+		width = max(width, uniseg.StringWidth(t.rows[after][column]))
+	}
+	for i := from; i < after; i++ {
+		cell := t.rows[i][column]
+		lines[i].WriteString(cell + strings.Repeat(" ", width-uniseg.StringWidth(cell)+columnGap))
+	}
+	for i := from; i < after; {
+		i = t.align(lines, i, after, column+1)
+	}
+	return after
 }
 
 // Brief formats a duration with three significant digits.

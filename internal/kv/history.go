@@ -44,8 +44,9 @@ func ParsePlace(s string) (p Place, err error) {
 
 // Errors of [State.Reached].
 var (
-	// ErrCompacted: changes after the place are not kept any more.
-	ErrCompacted = errors.New("that revision was compacted")
+	// ErrCompacted: changes after the place are not kept any more. A merger keeps none before
+	// it, so it may also be the reason.
+	ErrCompacted = errors.New("the changes after that revision are not kept: they were compacted, or parts have met since")
 	// ErrOtherPart: the state at the place was that of another part of the group, or gave
 	// way to another state.
 	ErrOtherPart = errors.New("that revision is of another part of the group")
