@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/failaware/failaware/timed"
 )
@@ -81,6 +82,81 @@ func TestTheRestOfTheReferencesGoesOn(t *testing.T) {
 	ask(later, 3, time.Minute, 1e3)
 	require.Greater(t, c.Read(later).Time.Sub(utc(later)).Abs()+c.Read(later).UTCBound, 30*time.Second, "three count again, and two of them agree")
 }
+
+// asking returns a function that has a reference asked at a time. It says UTC but for off.
+func asking(c *Sync, utc func(timed.Instant) Time) func(h timed.Instant, k int, off time.Duration, leap Leap) {
+	return func(h timed.Instant, k int, off time.Duration, leap Leap) {
+		at := utc(h) + Time(off)
+		c.HandleSample(h, &Sample{Source: SourceID(k), At: h, Low: at - 1e3, High: at + 1e3, Leap: leap}, nil)
+	}
+}
+
+// As many of the references that are left may be falsetickers as of all that proved UTC, also
+// when the known interval has become so wide that they do not contradict it.
+func fewerNeedAsMany(t testing.TB) {
+	rapid.Check(t, func(t *rapid.T) {
+		c, utc, start := lone(rapid.IntRange(1, 3).Draw(t, "needed"), 1_800_000_000_000_000_000)
+		n := rapid.IntRange(3, 9).Draw(t, "references")
+		off := make([]time.Duration, n)
+		for k := range rapid.IntRange(1, n-majority(n)).Draw(t, "falsetickers") {
+			off[k] = rapid.SampledFrom([]time.Duration{-1, 1}).Draw(t, "sign") * time.Duration(rapid.Int64Range(1e6, 2e8).Draw(t, "off"))
+			if k > 0 && rapid.Bool().Draw(t, "common source") {
+				off[k] = off[k-1]
+			}
+		}
+		ask := asking(c, utc)
+		for k := range n {
+			ask(start, k+1, off[k], NoLeap)
+		}
+		h := start.Add(SampleLife)
+		for range rapid.IntRange(1, 2*n).Draw(t, "questions") {
+			h = h.Add(1 + time.Duration(rapid.Int64Range(0, int64(5*time.Minute)).Draw(t, "later")))
+			k := rapid.IntRange(0, n-1).Draw(t, "reference")
+			ask(h, k+1, off[k], NoLeap)
+			i := c.snap.utc.project(h, c.snap.rho)
+			require.LessOrEqual(t, i.low, utc(h)+2, "after %v", h.Sub(start))
+			require.GreaterOrEqual(t, i.high, utc(h)-2, "after %v", h.Sub(start))
+		}
+	})
+}
+
+func TestFewerReferencesNeedAsMany(t *testing.T) { fewerNeedAsMany(t) }
+
+// A leap second that all announced is not forgotten because falsetickers are most of those that
+// are left.
+func fewerKnowTheLeap(t testing.TB) {
+	c, utc, start := lone(1, 1_800_000_000_000_000_000)
+	ask := asking(c, utc)
+	for k := 1; k <= 5; k++ {
+		ask(start, k, 0, LeapInsert)
+	}
+	later := start.Add(SampleLife + time.Second)
+	for k := 1; k <= 2; k++ {
+		ask(later, k, 0, NoLeap)
+	}
+	require.Equal(t, LeapInsert, c.Read(later).Leap)
+	ask(later, 3, 0, LeapInsert)
+	require.Equal(t, LeapInsert, c.Read(later).Leap)
+	require.Less(t, c.Read(later).UTCBound, time.Millisecond)
+}
+
+func TestFewerReferencesKnowTheLeap(t *testing.T) { fewerKnowTheLeap(t) }
+
+// References that are silent for a day are taken for retired: the others prove UTC without them.
+func retiredReferences(t testing.TB) {
+	c, utc, start := lone(1, 1_800_000_000_000_000_000)
+	ask := asking(c, utc)
+	for k := 1; k <= 3; k++ {
+		ask(start, k, 0, NoLeap)
+	}
+	ask(start.Add(ProofLife), 1, 0, NoLeap)
+	require.Greater(t, c.Read(start.Add(ProofLife)).UTCBound, time.Second, "it may be the falseticker")
+	h := start.Add(ProofLife + time.Second)
+	ask(h, 1, 0, NoLeap)
+	require.Less(t, c.Read(h).UTCBound, time.Millisecond)
+}
+
+func TestSilentReferencesRetire(t *testing.T) { retiredReferences(t) }
 
 // aheadOfALeap has a reference be far ahead when a leap second comes. Nothing is known around it.
 func aheadOfALeap(t testing.TB) {

@@ -13,19 +13,18 @@ func (b bound) before(c bound) bool { return b.at < c.at || b.at == c.at && !b.e
 // majority returns how many of n intervals must contain a point: more than half.
 func majority(n int) int { return n/2 + 1 }
 
-// intersect returns the hull of all points that lie in a majority of the intervals with
+// intersect returns the hull of all points that lie in at least need of the intervals with
 // the given ends; ok is false if there is no such point.
 //
-// If a majority of the intervals contain the truth, the truth is such a point, and the
+// If so many of the intervals contain the truth, the truth is such a point, and the
 // hull contains it. The part that most intervals share need not contain it: a falseticker
 // may overlap with half of the others.
-func intersect(ends []bound) (low, high Time, ok bool) {
+func intersect(ends []bound, need int) (low, high Time, ok bool) {
 	for i := 1; i < len(ends); i++ { // a few, nearly sorted; this allocates nothing
 		for k := i; k > 0 && ends[k].before(ends[k-1]); k-- {
 			ends[k], ends[k-1] = ends[k-1], ends[k]
 		}
 	}
-	need := majority(len(ends) / 2)
 	depth := 0
 	for _, e := range ends {
 		if !e.end {

@@ -32,7 +32,7 @@ func TestHullOfMajorities(t *testing.T) {
 		"three that disagree":          {[][2]Time{{0, 1}, {2, 3}, {4, 5}}, 0, 0, false},
 		"two of four":                  {[][2]Time{{0, 1}, {0, 1}, {4, 5}, {4, 5}}, 0, 0, false},
 	} {
-		low, high, ok := intersect(endsOf(c.in...))
+		low, high, ok := intersect(endsOf(c.in...), majority(len(c.in)))
 		require.Equal(t, c.ok, ok, name)
 		if ok {
 			require.Equal(t, [2]Time{c.low, c.high}, [2]Time{low, high}, name)
@@ -80,7 +80,7 @@ func TestHullHoldsTheTruth(t *testing.T) {
 			}
 			in = append(in, [2]Time{low, high})
 		}
-		low, high, ok := intersect(endsOf(rapid.Permutation(in).Draw(t, "order")...))
+		low, high, ok := intersect(endsOf(rapid.Permutation(in).Draw(t, "order")...), majority(n))
 		require.True(t, ok)
 		require.LessOrEqual(t, low, truth)
 		require.GreaterOrEqual(t, high, truth)

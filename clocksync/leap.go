@@ -76,14 +76,14 @@ func (t *references) nearLeap(now timed.Instant, i interval) bool {
 	return t.leapAt != 0 && i.low.Sub(t.leapAt) <= LeapMargin
 }
 
-// leap returns the leap second that a majority announces.
-func (t *references) leap() Leap {
+// leap returns the leap second that at least need references announce.
+func (t *references) leap(need int) Leap {
 	var votes [LeapDelete + 1]int
 	for k := range t.list {
 		votes[t.list[k].leap]++
 	}
 	for l := LeapInsert; l <= LeapDelete; l++ {
-		if votes[l] >= majority(len(t.list)) {
+		if votes[l] >= need {
 			return l
 		}
 	}

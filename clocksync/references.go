@@ -14,6 +14,10 @@ const (
 	// SampleLife is how long a reference counts after its last sample. Its interval
 	// stays true for longer but becomes wide.
 	SampleLife = 10 * time.Minute
+	// ProofLife is how long the references that proved UTC last are remembered. While fewer
+	// count, as many of them may be falsetickers as of all. Those that are silent for longer
+	// are taken for retired.
+	ProofLife = 24 * time.Hour
 	// MaxForwarded is how many samples a packet carries.
 	MaxForwarded = 2
 	// forwardTimes is how often a new sample is sent at once, because packets get
@@ -56,6 +60,7 @@ type references struct {
 	leapAt   Time              // the leap second that may be near, or 0
 	leapOver timed.Instant     // when it is not any more
 	proved   int               // how many references the known interval rests on; 0: others than this leader's
+	provedAt timed.Instant
 }
 
 // refs returns the references. It allocates them, because most nodes never have any.
@@ -216,30 +221,38 @@ func (c *Sync) setUTC(u utcBound, out []Effect) []Effect {
 // let a few nodes with falsetickers outvote the others.
 //
 // While fewer references count than those that have proved the known interval, which stays true,
-// the ones that contradict it are falsetickers, and left out.
+// all falsetickers may be among them: what all others of them agree on counts, within the known
+// interval.
 func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || len(t.list) == 0 || len(t.list) < c.cfg.MinReferences {
 		return out // the known interval stays and gets wider
 	}
-	known, proved := c.snap.utc.project(now, c.snap.rho), c.snap.utc.state == UTCKnown && len(t.list) < t.proved
+	known, need, fewer := c.snap.utc.project(now, c.snap.rho), majority(len(t.list)), false
+	if c.snap.utc.state == UTCKnown && len(t.list) < t.proved && now.Sub(t.provedAt) <= ProofLife {
+		need, fewer = len(t.list)-(t.proved-majority(t.proved)), true
+	}
 	t.ends = t.ends[:0]
 	for k := range t.list {
-		if i := t.list[k].project(now, c.snap.rho); !proved || i.meets(known) {
-			t.ends = append(t.ends, bound{i.low, false}, bound{i.high, true})
+		i := t.list[k].project(now, c.snap.rho)
+		if fewer && i.meets(known) {
+			i = i.and(known)
+		} else if fewer {
+			continue
 		}
+		t.ends = append(t.ends, bound{i.low, false}, bound{i.high, true})
 	}
-	low, high, ok := intersect(t.ends)
+	low, high, ok := intersect(t.ends, max(need, 1))
 	switch {
-	case !ok && proved:
+	case fewer && (need < 1 || !ok):
 		return c.compare(now, out)
 	case !ok:
 		t.steer.lost()
 		return c.setUTC(utcBound{state: UTCDisputed}, out)
-	case !proved:
-		t.proved = len(t.list)
+	case !fewer:
+		t.proved, t.provedAt = len(t.list), now
 	}
-	u := utcBound{interval: interval{now, low, high}, state: UTCKnown, leap: t.leap()}
+	u := utcBound{interval: interval{now, low, high}, state: UTCKnown, leap: t.leap(need)}
 	u.void = u.voidFrom(u.leap, c.snap.rho)
 	out = c.setUTC(u, out)
 	return c.compare(now, out)

@@ -121,6 +121,8 @@ func clocks() []Campaign {
 			Options: sim.Options{Roughness: moderate, BrokenClocks: true, Mode: leader.Strict}, Long: 4},
 		{Name: "servers", Purpose: "external references of time", Options: sim.Options{Roughness: moderate, Servers: servers},
 			Check: 20, Test: 200, Long: 4, Rare: seldom},
+		{Name: "servers-outage", Purpose: "external references that are silent until they do not count any more",
+			Options: sim.Options{Calm: true, Timing: timed.WAN()}, Vary: varyOutage, Check: 2, Test: 60, Long: 2},
 	}
 }
 

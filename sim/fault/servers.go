@@ -17,6 +17,10 @@ type Servers struct {
 	List          []Server `json:"list"`
 	// Ahead is by how much the wall clocks of machines are ahead when processes start.
 	Ahead time.Duration `json:"ahead,omitzero"`
+	// Settled, if not 0, is the time after which one leader has heard all servers, of which
+	// most tell the truth, and stays. Then the falsetickers deceive nobody, even when the
+	// others fall silent.
+	Settled time.Duration `json:"settled,omitzero"`
 }
 
 // Server is a time server. Nodes query it by exchanges of messages.
@@ -77,14 +81,15 @@ func (s *Server) ErrorAt(at time.Duration) time.Duration {
 
 // Outnumbered reports whether the falsetickers are too few to deceive any partition,
 // whichever of the servers it hears.
-func (s *Servers) Outnumbered() bool {
-	falsetickers := 0
+func (s *Servers) Outnumbered() bool { return s.MinReferences > 2*s.falsetickers() }
+
+func (s *Servers) falsetickers() (n int) {
 	for i := range s.List {
 		if s.List[i].Falseticker() {
-			falsetickers++
+			n++
 		}
 	}
-	return s.MinReferences > 2*falsetickers
+	return n
 }
 
 // Spread returns by how much two group times can differ at the end of a run, because
@@ -110,6 +115,10 @@ func (s *Servers) Validate(nodes int) error {
 		return fmt.Errorf("fault: servers: %d are more than %d", len(s.List), maxServers)
 	case s.Ahead.Abs() > timed.MaxDuration:
 		return fmt.Errorf("fault: servers: Ahead %v is outside ±%v", s.Ahead, timed.MaxDuration)
+	case s.Settled < 0 || s.Settled > MaxDuration:
+		return fmt.Errorf("fault: servers: Settled %v is outside [0, %v]", s.Settled, MaxDuration)
+	case s.Settled > 0 && len(s.List) <= 2*s.falsetickers():
+		return fmt.Errorf("fault: servers: Settled: %d of %d are falsetickers, which is no minority", s.falsetickers(), len(s.List))
 	}
 	for i := range s.List {
 		if err := s.List[i].validate(nodes); err != nil {

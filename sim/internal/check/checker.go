@@ -82,7 +82,7 @@ type Checker struct {
 	Quit     *Process // the process that found its id in use, and must stop
 	Leaves   *Process // the process whose application is too slow, and must leave
 
-	honest   bool          // see [fault.Servers.Outnumbered]
+	honest   int64         // the time from which falsetickers deceive nobody
 	promised timed.Instant // by the line that was announced in the turn under way
 
 	Live liveness
@@ -103,7 +103,7 @@ func (c *Checker) Reset(cfg Config, now int64) {
 	c.grain = granularity + 4*c.Resolution
 	c.spell = int64(c.Timing.MaxDrift.Wait(c.Timing.Expires) + c.Timing.FastThreshold)
 	c.word = int64(c.Timing.MaxDrift.Wait(c.Timing.WordLasts()+c.Timing.Expires) + c.Timing.FastThreshold)
-	c.honest = cfg.Servers != nil && cfg.Servers.Outnumbered()
+	c.honest = honestFrom(cfg.Servers, now)
 	c.Live = liveness{c: c, last: now}
 }
 

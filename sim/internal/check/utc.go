@@ -1,13 +1,27 @@
 package check
 
 import (
+	"math"
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/stack"
+	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
 )
+
+// honestFrom returns the time from which falsetickers deceive nobody, of a world that starts at
+// a time.
+func honestFrom(s *fault.Servers, start int64) int64 {
+	switch {
+	case s == nil, !s.Outnumbered() && s.Settled == 0:
+		return math.MaxInt64
+	case s.Outnumbered():
+		return start
+	}
+	return start + int64(s.Settled)
+}
 
 // checkUTC checks the claims of a reading about UTC: always the status, and the bound if the
 // falsetickers are too few to deceive the group.
@@ -19,7 +33,7 @@ func (c *Checker) checkUTC(n *Process, r *clocksync.Reading) {
 			return
 		}
 	}
-	if r.UTCBound == clocksync.UnknownBound || !c.honest {
+	if r.UTCBound == clocksync.UnknownBound || c.Now < c.honest {
 		return
 	}
 	if off := r.Time.Sub(clocksync.Time(c.Now)); off.Abs() > r.UTCBound+time.Duration(c.grain) {
@@ -66,13 +80,13 @@ func (c *Checker) utcEvent(n *Process, e *stack.Event) {
 	case stack.EventUTCChanged:
 		if e.UTC == clocksync.UTCDisputed {
 			c.Sometimes(situation.UTCDisputed)
-			if c.honest {
+			if c.Now >= c.honest {
 				c.Fail("disputed", n, "finds no majority although most servers tell the truth")
 			}
 		}
 	case stack.EventFalseticker:
 		c.Sometimes(situation.ServerNamed)
-		if s := &c.Servers.List[e.Source-1]; c.honest && !s.Falseticker() {
+		if s := &c.Servers.List[e.Source-1]; c.Now >= c.honest && !s.Falseticker() {
 			c.Fail("falseticker", n, "says that server %d is off by %v, which tells the truth", e.Source, time.Duration(e.Step))
 		}
 	}
