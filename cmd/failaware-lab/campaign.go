@@ -123,7 +123,7 @@ that broke no promise; one that is meant to change it comes with the file of --u
 	fl.BoolVar(&f.hashes, "hashes", false, "print only the name and the hash of each campaign")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
 	fl.StringVar(&f.behaviour, "behaviour", "", "fail if what nodes did differs from this file")
-	fl.BoolVar(&f.update, "update", false, "write the file of --behaviour instead")
+	fl.BoolVar(&f.update, "update", false, "write the file of --behaviour instead; lines of campaigns that are not run stay")
 	return cmd
 }
 

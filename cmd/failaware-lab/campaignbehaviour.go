@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"slices"
@@ -18,10 +19,13 @@ var errBehaviour = errors.New("nodes behave otherwise than the file says: if tha
 // openBehaviour reads the file of --behaviour, before anything runs.
 func (r *campaignRun) openBehaviour() error {
 	path := r.flags.behaviour
-	if path == "" || r.flags.update {
+	if path == "" || r.flags.update && !r.named {
 		return nil
 	}
 	f, err := os.Open(path)
+	if r.flags.update && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("--behaviour: %w", err)
 	}
@@ -29,7 +33,7 @@ func (r *campaignRun) openBehaviour() error {
 	if r.former, err = campaign.ReadBehaviour(f); err != nil {
 		return fmt.Errorf("--behaviour: %s: %w", path, err)
 	}
-	if r.named { // campaigns that were not asked for are not missing
+	if r.named && !r.flags.update { // campaigns that were not asked for are not missing
 		r.former = slices.DeleteFunc(r.former, func(l campaign.BehaviourLine) bool {
 			return !slices.ContainsFunc(r.rows, func(c campaign.Campaign) bool { return c.Name == l.Campaign() })
 		})
@@ -53,7 +57,7 @@ func (r *campaignRun) behaves() error {
 		b = append(b, campaign.NewBehaviourLine(r.results[i].Name, &r.results[i].Tally))
 	}
 	if r.flags.update {
-		return writeBehaviour(path, b)
+		return writeBehaviour(path, b.Over(r.former))
 	}
 	if runtime.GOARCH != behaviourArch {
 		fmt.Fprintf(r.err, "failaware-lab: %s is of %s, and is not compared\n", path, behaviourArch)

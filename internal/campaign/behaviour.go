@@ -2,8 +2,10 @@ package campaign
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -57,6 +59,25 @@ func (b Behaviour) Write(w io.Writer) error {
 		fmt.Fprintln(t, line)
 	}
 	return t.Flush()
+}
+
+// Over returns b with the lines of the former behaviour about other campaigns, in the order of
+// the table of campaigns.
+func (b Behaviour) Over(former Behaviour) Behaviour {
+	is, place := b.byCampaign(), map[string]int{}
+	for i, c := range Table() {
+		place[c.Name] = i
+	}
+	all := slices.Clone(b)
+	for _, line := range former {
+		if is[line.Campaign()] == "" {
+			all = append(all, line)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y BehaviourLine) int {
+		return cmp.Compare(place[x.Campaign()], place[y.Campaign()])
+	})
+	return all
 }
 
 // Changes writes the lines of the former behaviour that are not those of b, each above the

@@ -53,3 +53,10 @@ new  new       3      00ff  0.5000  0.2500  0          0      0           0.0   
 	require.False(t, changed)
 	require.Empty(t, text.String())
 }
+
+// Some campaigns are run again; the lines of the others stay, all in the order of the table.
+func TestSomeLinesOfBehaviourChange(t *testing.T) {
+	former := behaviour("mild", "servers", "broadcast")
+	got := behaviour("servers-outage", "mild").Over(former)
+	require.Equal(t, Behaviour{behaviour("", "mild")[1], former[1], behaviour("servers-outage")[0], former[2]}, got)
+}
