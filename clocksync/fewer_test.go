@@ -182,4 +182,17 @@ func aheadOfALeap(t testing.TB) {
 	}
 }
 
+// announcedLate has a server announce a leap second that has just come. A node that started
+// behind it, and knows nothing of it, does not believe the server.
+func announcedLate(t testing.TB) {
+	leap := Time(time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+	for behind, known := range map[time.Duration]bool{0: false, LeapMargin / 2: false, LeapMargin + time.Second: true} {
+		c, utc, start := lone(1, leap+Time(behind))
+		asking(c, utc)(start, 1, 0, LeapInsert)
+		require.Equal(t, known, c.Read(start).UTCBound != UnknownBound, behind)
+	}
+}
+
+func TestALeapSecondIsAnnouncedLate(t *testing.T) { announcedLate(t) }
+
 func TestOneReferenceEndsNoLeapMargin(t *testing.T) { aheadOfALeap(t) }

@@ -10,9 +10,10 @@ import (
 // because servers apply the leap second at different times or spread it.
 const LeapMargin = 5 * time.Minute
 
-// monthEnd returns the end of the month, which is when leap seconds happen.
-func monthEnd(t Time) Time {
-	g := t.Go()
+// leapOf returns the end of the month, which is when leap seconds happen, of one that is
+// announced at t. A server may announce it for a while after it.
+func leapOf(t Time) Time {
+	g := (t - Time(LeapMargin)).Go()
 	return Time(time.Date(g.Year(), g.Month()+1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
 }
 
@@ -22,14 +23,14 @@ func (i interval) voidFrom(l Leap, rho timed.Drift) timed.Instant {
 	if l == NoLeap {
 		return 0
 	}
-	left := monthEnd(i.low).Sub(i.high) - LeapMargin
+	left := leapOf(i.low).Sub(i.high) - LeapMargin
 	return i.at.Add(rho.Lower(max(left, 0)))
 }
 
 // overLeap reports whether an interval is near the leap second that its sample announces, or
 // behind it. UTC has jumped there since the sample was taken.
 func (s *Sample) overLeap(i interval) bool {
-	return s.Leap != NoLeap && i.high.Sub(monthEnd(s.Low)) > -LeapMargin
+	return s.Leap != NoLeap && i.high.Sub(leapOf(s.Low)) > -LeapMargin
 }
 
 // over reports whether the leap second that the reference announces has come, so that its
@@ -47,9 +48,9 @@ func (t *references) leapCome(now timed.Instant, rho timed.Drift) (Time, interva
 		if !t.list[k].over(now, rho) {
 			continue
 		}
-		end, votes := monthEnd(t.list[k].low), 0
+		end, votes := leapOf(t.list[k].low), 0
 		for o := range t.list {
-			if r := &t.list[o]; r.leap != NoLeap && monthEnd(r.low) == end {
+			if r := &t.list[o]; r.leap != NoLeap && leapOf(r.low) == end {
 				votes++
 			}
 		}

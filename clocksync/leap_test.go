@@ -111,15 +111,15 @@ func leapOfUnknownUTC(t testing.TB) {
 	w.now = time.Minute
 	follower.HandleLead(w.at(), nil)
 	require.False(t, known(follower, w), "its sample is from before the leap second")
-	newcomer := New(utcConfig(1), w.at(), began)
-	newcomer.HandleLead(w.at(), nil)
-	newcomer.HandleForwarded(w.at(), 3, &Forwarded{1, [MaxForwarded]Sample{old}}, 0, 0, nil)
-	require.False(t, known(newcomer, w), "and so is that of its follower")
 	for source := range SourceID(4) {
 		sample(leader, w, source)
 	}
 	require.False(t, known(leader, w), "a majority has announced the leap second")
 	w.now = LeapMargin + time.Minute
+	newcomer := New(utcConfig(1), w.at(), began)
+	newcomer.HandleLead(w.at(), nil)
+	newcomer.HandleForwarded(w.at(), 3, &Forwarded{1, [MaxForwarded]Sample{old}}, 0, 0, nil)
+	require.False(t, known(newcomer, w), "the sample of its follower is from before the leap second")
 	for source := range SourceID(4) {
 		sample(leader, w, source)
 	}

@@ -66,6 +66,7 @@ var notices = map[string]func(testing.TB){
 	"LeapOverForwarded":     leapOfUnknownUTC,
 	"LeapHeardNotKept":      leapOfUnknownUTC,
 	"FewerOverrule":         fewerOverruleNothing,
+	"LeapOfTheNextMonth":    announcedLate,
 	"LeapEndedByOne":        aheadOfALeap,
 	"EarliestOverflows":     boundsDoNotOverflow,
 	"UTCOutOfReach":         nobodySays,

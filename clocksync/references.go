@@ -185,7 +185,7 @@ func (t *references) of(s SourceID) *reference {
 func (c *Sync) expire(now timed.Instant, out []Effect) []Effect {
 	if u := &c.snap.utc; u.void != 0 && now >= u.void {
 		t := c.refs() // a node without references may lead before the leap second is over
-		t.awaitLeap(now, monthEnd(u.low), u.interval, c.snap.rho)
+		t.awaitLeap(now, leapOf(u.low), u.interval, c.snap.rho)
 		t.list, t.steer = t.list[:0], steering{}
 		out = c.setUTC(utcBound{}, out)
 	}

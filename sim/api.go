@@ -107,7 +107,7 @@ func (w *World) node(id timed.NodeID) *Node { return w.nodes[id-1] }
 func (w *World) Time() time.Duration { return time.Duration(w.now - origin) }
 
 // UTC returns the UTC of true time.
-func (w *World) UTC() clocksync.Time { return utc(w.now) }
+func (w *World) UTC() clocksync.Time { return w.utc(w.now) }
 
 // Seed returns the seed of the world.
 func (w *World) Seed() uint64 { return w.seed }

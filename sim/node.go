@@ -107,7 +107,7 @@ func (w *World) incarnate(n *Node) {
 			peers.Add(id)
 		}
 	}
-	wall := clocksync.Time(w.now + int64(w.wallAhead()) + w.clocks.Between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
+	wall := w.utc(w.now) + clocksync.Time(int64(w.wallAhead())+w.clocks.Between(-int64(20*time.Millisecond), int64(20*time.Millisecond)))
 	cfg := stack.Config{
 		Self:  n.proc.Incarnation(),
 		Group: 1, Timing: n.timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,

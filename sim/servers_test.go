@@ -137,6 +137,23 @@ func TestBadServersAreNamed(t *testing.T) {
 		_, err := New(1, Options{Servers: &fault.Servers{MinReferences: 1, List: []fault.Server{s}}})
 		require.ErrorContains(t, err, field)
 	}
+	for field, s := range map[string]fault.Servers{
+		"Leap: kind 3": {Leap: &fault.LeapSecond{Kind: 3}},
+		"Leap: kind 1": {Leap: &fault.LeapSecond{Kind: 1, At: -1}},
+		"Announces: 1": {List: []fault.Server{{Announces: fault.LeapInsert}}},
+		"Lag":          {List: []fault.Server{{Lag: -1}}},
+		"Settled -1ns": {Settled: -1},
+		"no minority":  {Settled: 1, List: []fault.Server{{Shift: 1}}},
+	} {
+		for i := range s.List {
+			x := honest(1)
+			x.Announces, x.Lag, x.Shift = s.List[i].Announces, s.List[i].Lag, s.List[i].Shift
+			s.List[i] = x
+		}
+		s.MinReferences, s.List = 1, append(s.List, honest(1))
+		_, err := New(1, Options{Servers: &s})
+		require.ErrorContains(t, err, field)
+	}
 	_, err := New(1, Options{Servers: &fault.Servers{List: []fault.Server{honest(1)}}})
 	require.ErrorContains(t, err, "MinReferences")
 }

@@ -24,10 +24,16 @@ type exchange struct {
 	boot          timed.BootID
 	sent          timed.Instant
 	arrived, left clocksync.Time // by the server's clock
+	leap          clocksync.Leap
 }
 
 // utc returns UTC at a true time.
-func utc(t int64) clocksync.Time { return clocksync.Time(t) }
+func (w *World) utc(t int64) clocksync.Time {
+	if w.servers == nil {
+		return clocksync.Time(t)
+	}
+	return clocksync.Time(w.servers.UTC(origin, t))
+}
 
 // replyTimeout is how long a client of a server waits for its reply.
 const replyTimeout = 2 * time.Second
@@ -74,9 +80,10 @@ func (w *World) query(e event) {
 	if !n.proc.Up || n.stalledUntil > w.now || n.proc.Upset || at >= s.Silent && at < s.Back || lost {
 		return
 	}
-	shows := func(t int64) clocksync.Time { return utc(t) + clocksync.Time(s.ErrorAt(time.Duration(t-origin))) }
+	shows := func(t int64) clocksync.Time { return clocksync.Time(x.Counts(int(e.arg), origin, t) + int64(s.ErrorAt(time.Duration(t-origin)))) }
 	slot := x.take()
-	x.exchanges[slot] = exchange{server: e.arg, boot: n.proc.Boot, sent: n.tick(w.now), arrived: shows(w.now + there), left: shows(w.now + there + served)}
+	x.exchanges[slot] = exchange{server: e.arg, boot: n.proc.Boot, sent: n.tick(w.now), arrived: shows(w.now + there), left: shows(w.now + there + served),
+		leap: clocksync.Leap(x.Announced(int(e.arg), time.Duration(w.now+there+served-origin)))}
 	w.schedule(w.now+there+served+back, eventReply, e.node(), slot)
 }
 
@@ -110,8 +117,9 @@ func (w *World) reply(e event) {
 	w.mix(uint64(w.now) ^ uint64(e.node())<<56 ^ uint64(c.server)<<48)
 	s := clocksync.FromExchange(clocksync.SourceID(c.server+1), c.sent, now, c.arrived, c.left,
 		x.List[c.server].Error, w.opt.Timing.MaxDrift)
+	s.Leap = c.leap
 	if w.opt.Trace != nil {
-		w.trace(n, "server %d says %v ± %v", c.server+1, s.Low.Sub(utc(w.now)), s.High.Sub(s.Low)/2)
+		w.trace(n, "server %d says %v ± %v", c.server+1, s.Low.Sub(w.utc(w.now)), s.High.Sub(s.Low)/2)
 	}
 	w.finishTurn(n, now, n.proc.Stack.HandleSample(now, &s, w.out[:0]))
 }

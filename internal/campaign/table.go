@@ -123,6 +123,8 @@ func clocks() []Campaign {
 			Check: 20, Test: 200, Long: 4, Rare: seldom},
 		{Name: "servers-outage", Purpose: "external references that are silent until they do not count any more",
 			Options: sim.Options{Calm: true, Timing: timed.WAN()}, Vary: varyOutage, Check: 2, Test: 60, Long: 2},
+		{Name: "servers-leap", Purpose: "external references around a leap second", Options: sim.Options{Calm: true, Timing: timed.WAN()},
+			Vary: varyLeap, Check: 2, Test: 60, Long: 2},
 	}
 }
 

@@ -301,6 +301,7 @@ var survivors = map[string]string{
 	"LeapOverForwarded":    "there are no references of UTC",
 	"LeapHeardNotKept":     "there are no references of UTC",
 	"FewerOverrule":        "there are no references of UTC",
+	"LeapOfTheNextMonth":   "there are no references of UTC",
 	"FewerNeedAMajority":   "there are no references of UTC",
 	"FewerForgetTheLeap":   "there are no references of UTC",
 	"ReferencesNeverLeave": "there are no references of UTC",

@@ -10,7 +10,7 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Servers are the external references of a world's time. UTC is true time there.
+// Servers are the external references of a world's time. Without a leap second, UTC is true time there.
 type Servers struct {
 	// MinReferences is the setting of all nodes.
 	MinReferences int      `json:"min_references"`
@@ -21,6 +21,8 @@ type Servers struct {
 	// most tell the truth, and stays. Then the falsetickers deceive nobody, even when the
 	// others fall silent.
 	Settled time.Duration `json:"settled,omitzero"`
+	// Leap, if not nil, is a leap second.
+	Leap *LeapSecond `json:"leap,omitzero"`
 }
 
 // Server is a time server. Nodes query it by exchanges of messages.
@@ -52,6 +54,10 @@ type Server struct {
 	Ramp  int64         `json:"ramp_ppb,omitempty"`
 	From  time.Duration `json:"from,omitzero"`
 	Until time.Duration `json:"until,omitzero"`
+	// Announces is what it says of the leap second before that comes.
+	Announces Leap `json:"announces,omitzero"`
+	// Lag is by how much it takes the leap second late, and still announces it.
+	Lag time.Duration `json:"lag,omitzero"`
 	// Between Silent and Back it does not answer.
 	Silent time.Duration `json:"silent,omitzero"`
 	Back   time.Duration `json:"back,omitzero"`
@@ -67,8 +73,11 @@ const (
 	BurstEvery = 2 * time.Second
 )
 
-// Falseticker reports whether the server ever lies.
-func (s *Server) Falseticker() bool { return s.Shift != 0 || s.Ramp != 0 }
+// Falseticker reports whether a server ever lies.
+func (s *Servers) Falseticker(i int) bool {
+	x := &s.List[i]
+	return x.Shift != 0 || x.Ramp != 0 || s.Leap != nil && x.Announces != s.Leap.Kind
+}
 
 // ErrorAt returns the error of the server's clock at a true time since the start of
 // the run.
@@ -85,7 +94,7 @@ func (s *Servers) Outnumbered() bool { return s.MinReferences > 2*s.falsetickers
 
 func (s *Servers) falsetickers() (n int) {
 	for i := range s.List {
-		if s.List[i].Falseticker() {
+		if s.Falseticker(i) {
 			n++
 		}
 	}
@@ -125,7 +134,7 @@ func (s *Servers) Validate(nodes int) error {
 			return fmt.Errorf("fault: server %d: %w", i+1, err)
 		}
 	}
-	return nil
+	return s.validateLeap()
 }
 
 func (s *Server) validate(nodes int) error {

@@ -36,7 +36,7 @@ func (c *Checker) checkUTC(n *Process, r *clocksync.Reading) {
 	if r.UTCBound == clocksync.UnknownBound || c.Now < c.honest {
 		return
 	}
-	if off := r.Time.Sub(clocksync.Time(c.Now)); off.Abs() > r.UTCBound+time.Duration(c.grain) {
+	if off := r.Time.Sub(clocksync.Time(c.Servers.UTC(c.Start, c.Now))); off.Abs() > r.UTCBound+time.Duration(c.grain) {
 		c.Fail("utc", n, "is off UTC by %v and claims %v", off, r.UTCBound)
 	}
 }
@@ -86,7 +86,7 @@ func (c *Checker) utcEvent(n *Process, e *stack.Event) {
 		}
 	case stack.EventFalseticker:
 		c.Sometimes(situation.ServerNamed)
-		if s := &c.Servers.List[e.Source-1]; c.Now >= c.honest && !s.Falseticker() {
+		if c.Now >= c.honest && !c.Servers.Falseticker(int(e.Source-1)) {
 			c.Fail("falseticker", n, "says that server %d is off by %v, which tells the truth", e.Source, time.Duration(e.Step))
 		}
 	}
