@@ -80,7 +80,9 @@ func (w *World) query(e event) {
 	if !n.proc.Up || n.stalledUntil > w.now || n.proc.Upset || at >= s.Silent && at < s.Back || lost {
 		return
 	}
-	shows := func(t int64) clocksync.Time { return clocksync.Time(x.Counts(int(e.arg), origin, t) + int64(s.ErrorAt(time.Duration(t-origin)))) }
+	shows := func(t int64) clocksync.Time {
+		return clocksync.Time(x.Counts(int(e.arg), origin, t) + int64(s.ErrorAt(time.Duration(t-origin))))
+	}
 	slot := x.take()
 	x.exchanges[slot] = exchange{server: e.arg, boot: n.proc.Boot, sent: n.tick(w.now), arrived: shows(w.now + there), left: shows(w.now + there + served),
 		leap: clocksync.Leap(x.Announced(int(e.arg), time.Duration(w.now+there+served-origin)))}
