@@ -93,6 +93,10 @@ func (c *Sync) Steer(now timed.Instant, out []Effect) []Effect {
 	return out
 }
 
+// fastestLine is the largest rate of a line. A leader's MaxSlew may be larger than that of its
+// followers.
+const fastestLine = MaxSlewLimit / 2
+
 // within limits the rate of this node's line.
 func (c *Sync) within(rate int64) int64 { return min(max(rate, -c.cfg.MaxSlew/2), c.cfg.MaxSlew/2) }
 

@@ -88,7 +88,6 @@ type Snapshot struct {
 	known   bool
 	id      TimelineID
 	rho     timed.Drift
-	maxSlew int64
 	epsilon time.Duration
 	utc     utcBound
 	maxUTC  time.Duration

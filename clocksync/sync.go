@@ -63,7 +63,7 @@ type Sync struct {
 func New(cfg Config, now timed.Instant, wall Time) *Sync {
 	return &Sync{cfg: cfg, audit: audit{shown: wall.clamp()}, snap: Snapshot{
 		base: now, shown: wall.clamp(), slewEnd: now,
-		rho: cfg.Timing.MaxDrift, maxSlew: cfg.MaxSlew, epsilon: cfg.MaxDeviation, maxUTC: cfg.MaxUTCError,
+		rho: cfg.Timing.MaxDrift, epsilon: cfg.MaxDeviation, maxUTC: cfg.MaxUTCError,
 	}}
 }
 

@@ -196,6 +196,22 @@ func holdoverAfterABend(t testing.TB) {
 	}
 }
 
+// A leader may be allowed to slew faster than the node that follows it.
+func leaderSlewsFaster(t testing.TB) {
+	cfg := config(1)
+	cfg.MaxSlew = LeastSlew(cfg.Timing.MaxDrift)
+	c := New(cfg, start, wall)
+	l := Line{Timeline: TimelineID{Leader: 2, Boot: 2, Sequence: 1}, Base: start, Shown: wall, Until: start.Add(time.Second)}
+	c.HandleLine(start, &l, 0, 0, nil)
+	l.Bend, l.Next = l.Until, MaxSlewLimit/2
+	for after := time.Second; after < time.Hour; after += time.Minute {
+		r := c.Read(start.Add(after))
+		require.LessOrEqual(t, r.Time.Sub(l.At(start.Add(after))).Abs(), r.Deviation, "%v", after)
+	}
+}
+
+func TestLeaderSlewsFasterThanItsFollower(t *testing.T) { leaderSlewsFaster(t) }
+
 func TestHoldoverAfterABend(t *testing.T) { holdoverAfterABend(t) }
 
 // A reader may read the hardware clock before the evidence comes, and look at it afterwards. The

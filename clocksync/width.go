@@ -12,8 +12,8 @@ const rounding = 5 * time.Nanosecond
 
 // width returns half the width of the interval that contains group time at now. It grows
 // with the distance from the evidence, before it as after it: the leader's clock may run
-// 2ρ faster or slower than ours, and after its promise it may also slew at any allowed
-// rate, while the middle continues at the announced rate.
+// 2ρ faster or slower than ours, and after its promise it may also slew at any rate that
+// some leader is allowed, while the middle continues at the announced rate.
 func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration {
 	if s.own {
 		return 0
@@ -23,7 +23,7 @@ func (s *Snapshot) width(now timed.Instant, elapsed time.Duration) time.Duration
 	// allowed slew.
 	half += s.rho.Wait(elapsed+elapsed/512) - (elapsed + elapsed/512)
 	if late := now.Sub(s.until); late > 0 {
-		half += timed.Drift(s.maxSlew+s.follows()).Slack(late, 1)
+		half += timed.Drift(fastestLine+s.follows()).Slack(late, 1)
 	}
 	return half + rounding
 }

@@ -36,9 +36,10 @@ type Node struct {
 	unlisted     timed.Set     // nodes removed from the peer list
 	listed       int64         // true time of the last change of the peer list
 
-	life        life.Machine     // of the process
-	timing      timed.Timing     // of the process
-	newest      uint8            // version of the wire format that the process speaks
+	life        life.Machine // of the process
+	timing      timed.Timing // of the process
+	newest      uint8        // version of the wire format that the process speaks
+	weight      uint16
 	longestVote time.Duration    // in the machine's state directory
 	processes   uint64           // that were started
 	sequence    uint64           // of views, there too
@@ -112,7 +113,7 @@ func (w *World) incarnate(n *Node) {
 		Self:  n.proc.Incarnation(),
 		Group: 1, Timing: n.timing, Mode: w.opt.Mode, RankBy: w.opt.RankBy,
 		Collation:    w.opt.Collation,
-		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: clocksync.DefaultMaxSlew,
+		MaxDeviation: clocksync.DefaultMaxDeviation, MaxSlew: n.proc.Slew, Weight: n.weight,
 		StepThreshold: clocksync.DefaultStepThreshold,
 		Sequence:      n.sequence,
 		Newest:        n.newest,

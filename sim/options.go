@@ -54,9 +54,10 @@ type Options struct {
 	// create edicts. All nodes have a state directory then, and each id belongs to one
 	// process.
 	Epochs bool
-	// Unequal gives each process its own LockTime and MaxLockTime, drawn anew when it
-	// starts: up to three and four times those of Timing, and less than both. One process in
-	// three is of a build that does not speak the newest version of the wire format.
+	// Unequal gives each process settings of its own, drawn anew when it starts: a LockTime
+	// and a MaxLockTime of up to three and four times those of Timing, and less than both,
+	// a MaxSlew and a weight. One process in three is of a build that does not speak the
+	// newest version of the wire format.
 	Unequal bool
 	// Shared adds random faults that strike all nodes at once: all processes are slow or
 	// stopped, all machines suspended, all clocks bent alike.

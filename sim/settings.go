@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/sim/situation"
 	"github.com/failaware/failaware/timed"
@@ -27,7 +28,7 @@ func (o *Options) slowest() timed.Timing {
 
 // drawSettings draws the settings of a starting process in an unequal world.
 func (w *World) drawSettings(n *Node) {
-	n.timing, n.newest = w.opt.Timing, wire.Version
+	n.timing, n.newest, n.proc.Slew, n.weight = w.opt.Timing, wire.Version, clocksync.DefaultMaxSlew, 0
 	if !w.opt.Unequal {
 		return
 	}
@@ -44,6 +45,8 @@ func (w *World) drawSettings(n *Node) {
 	case s.Chance(0.5):
 		t.MaxLockTime = time.Duration(s.LogUniform(float64(t.LockTime), longestMaxLock*usual))
 	}
+	n.proc.Slew = s.Between(min(clocksync.LeastSlew(t.MaxDrift), clocksync.MaxSlewLimit), clocksync.MaxSlewLimit)
+	n.weight = uint16(s.Below(3))
 	if t.MaxLockTime < n.longestVote {
 		w.check.Sometimes(situation.LockLowered)
 	}

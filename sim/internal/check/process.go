@@ -17,6 +17,7 @@ type Process struct {
 	Boot  timed.BootID
 	Clock *hardware.Clock // of the machine; a reboot gives it a new one
 	Stack *stack.Stack
+	Slew  int64 // its MaxSlew
 	Up    bool
 	Upset bool // the clock gave evidence against itself: a new incarnation is due
 }

@@ -38,7 +38,7 @@ func (c *Checker) checkSteady(n *Process, r *clocksync.Reading, diff int64) {
 	if a.since == 0 || a.line != r.Timeline {
 		*a = clockError{c.Now, r.Timeline, diff}
 	}
-	slew, rho := float64(clocksync.DefaultMaxSlew)/1e9, float64(t.MaxDrift)/1e9
+	slew, rho := float64(n.Slew)/1e9, float64(t.MaxDrift)/1e9
 	gain := (1+slew)*(1-rho) - (1 + rho) // of a slow clock that follows a fast one
 	if gain < 0 {
 		return // the clock cannot slew as fast as hardware clocks drift apart

@@ -11,15 +11,12 @@ import (
 // known to within the delays of two fast messages.
 func (l *liveness) endClocks() {
 	c := l.c
-	if 2*int64(c.Timing.MaxDrift) > clocksync.DefaultMaxSlew {
-		return // the clock cannot slew as fast as hardware clocks drift apart
-	}
 	most := clocksync.DefaultStepThreshold + 2*c.Timing.FastThreshold
 	for _, b := range l.blocks {
 		for id := range b.All() {
 			n := c.processes[id-1]
 			cl := &c.Claims[n.Index]
-			if n.Stack == nil || !cl.LockedTo.Valid() {
+			if n.Stack == nil || !cl.LockedTo.Valid() || !c.keepsUp(n, c.processes[cl.LockedTo.Node-1]) {
 				continue
 			}
 			r := n.Stack.Clock().Read(n.Clock.Show(c.Now))
@@ -31,4 +28,10 @@ func (l *liveness) endClocks() {
 			}
 		}
 	}
+}
+
+// keepsUp reports whether a process can slew its clock as fast as its hardware clock drifts
+// apart from the line of a leader.
+func (c *Checker) keepsUp(n, leader *Process) bool {
+	return n.Slew > leader.Slew/2+clocksync.LeastSlew(c.Timing.MaxDrift)
 }
