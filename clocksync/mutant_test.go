@@ -26,6 +26,7 @@ var notices = map[string]func(testing.TB){
 	"ExternalAroundLeap":   leapSecond,
 	"SilentFalsetickers":   falsetickerIsNamed,
 	"JudgeIgnoresUTC":      heldReadings,
+	"FalsetickersStay":     falsetickersExpire,
 	"SlewOfTheFollower":    leaderSlewsFaster,
 	"HoldoverIgnoresRate":  readingsHold,
 	"ContradictedSample":   samplesOfOneSource,

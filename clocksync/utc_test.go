@@ -239,6 +239,22 @@ func TestReferencesExpire(t *testing.T) {
 	require.Equal(t, External, c.Read(at).Status, "the other has fallen silent")
 }
 
+// A known falseticker that falls silent counts no more: neither for the majority nor for
+// MinReferences.
+func TestFalsetickersExpire(t *testing.T) { falsetickersExpire(t) }
+
+func falsetickersExpire(t testing.TB) {
+	c := utcLeader()
+	says(c, 1, start, 0, time.Millisecond, NoLeap)
+	says(c, 2, start, 0, time.Millisecond, NoLeap)
+	says(c, 3, start, 10*time.Second, time.Millisecond, NoLeap)
+	require.True(t, c.References(start)[2].Falseticker)
+	at := start.Add(SampleLife + time.Second)
+	says(c, 1, at, 0, time.Millisecond, NoLeap)
+	says(c, 2, at, 0, time.Millisecond, NoLeap)
+	require.Len(t, c.References(at), 2)
+}
+
 func TestReferencesAreBounded(t *testing.T) {
 	c := utcLeader()
 	for s := SourceID(1); s <= 2*MaxReferences; s++ {

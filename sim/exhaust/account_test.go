@@ -103,6 +103,7 @@ var survivors = map[string]string{
 	"LateRefusals":        "one restart causes refusals for too short a time, late ones included",
 	"AnyRival":            "needs several restarts, and refusals because of each that follow one another for long",
 	"LineOutOfReach":      "no time is near the end of its range",
+	"FalsetickersStay":    "there are no references of UTC",
 	"SlewOfTheFollower":   "without references no leader slews",
 	"HoldoverIgnoresRate": "without references no leader announces a rate",
 	"HoldoverWithoutSlew": "a timeline goes on as its line says, also when its leader has left it",
