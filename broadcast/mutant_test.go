@@ -190,3 +190,8 @@ func TestAFlushThatHangsIsNoticed(t *testing.T) {
 func TestAnswersWithoutEndAreNoticed(t *testing.T) {
 	noticed(t, "BroadcastAnswersUnknown", answersWhatItKnows)
 }
+
+// What lags changes nothing that campaigns judge.
+func TestALagWithoutANameIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastLagUnnamed", func() bool { return namesWhoLags(t) })
+}

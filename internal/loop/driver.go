@@ -41,6 +41,7 @@ type driver struct {
 	count      counts
 	delays     histogram.Durations // proven bounds, of packets of accepted incarnations
 	mismatches mismatches
+	lag        lag
 	quorums    quorums
 	awaits     timed.Instant // when to look at the events that wait for settings; 0: none waits
 

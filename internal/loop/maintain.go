@@ -53,6 +53,7 @@ func (d *driver) maintainRoutes() {
 	if now >= r.cleanup {
 		r.cleanup = now.Add(cleanEvery)
 		d.warnOfLength()
+		d.warnOfLag()
 		r.book.Forget(now.Add(-forgetAfter(&d.cfg.Timing)))
 		for id := range r.silent(now, forgetAfter(&d.cfg.Timing)).All() {
 			r.remove(id)
