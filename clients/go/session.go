@@ -233,7 +233,11 @@ func (s *Session) attempt(ctx context.Context, answer any, send func(context.Con
 		}
 		return known, nil
 	case http.StatusServiceUnavailable:
-		return notTaken, refusal(res)
+		err := refusal(res)
+		if _, ofNode := errors.AsType[nodeError](err); !ofNode {
+			return lost, err // a proxy's: the node may have carried it out
+		}
+		return notTaken, err
 	case http.StatusGone:
 		return ended, refusal(res)
 	}

@@ -153,8 +153,18 @@ func TestAnAnswerThatCannotBeReadIsLost(t *testing.T) {
 // answer: proxies have codes of their own for answers that they have lost. A later refusal
 // then tells nothing.
 func TestAnAttemptMayBeCarriedOutUnlessItsAnswerDeniesIt(t *testing.T) {
+	unavailable := func(body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprint(w, body)
+		}
+	}
 	ways := map[string]http.HandlerFunc{
-		"the end": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"a node's 503": unavailable(`{"error": "not the store of a majority"}`),
+		"Envoy's 503":  unavailable("upstream connect error or disconnect/reset before headers"),
+		"a gateway's":  unavailable(`{"message": "Service Unavailable"}`),
+		"a balancer's": unavailable("<html><body><h1>503 Service Unavailable</h1></body></html>"),
+		"the end":      func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"a reset": func(w http.ResponseWriter, _ *http.Request) {
 			c, _, err := w.(http.Hijacker).Hijack()
 			if err == nil {
@@ -180,7 +190,7 @@ func TestAnAttemptMayBeCarriedOutUnlessItsAnswerDeniesIt(t *testing.T) {
 		require.Error(t, err, what)
 		want := lost
 		switch code, _ := strconv.Atoi(what); {
-		case code == http.StatusServiceUnavailable:
+		case what == "a node's 503":
 			want = notTaken
 		case code == http.StatusGone:
 			want = ended

@@ -91,5 +91,10 @@ func refusalOf(res *http.Response, b []byte) error {
 	if json.Unmarshal(b, &f) != nil || f.Error == "" {
 		return fmt.Errorf("failaware: the node answers %s", res.Status)
 	}
-	return fmt.Errorf("failaware: %s", f.Error)
+	return nodeError(f.Error)
 }
+
+// nodeError is the text of an error in a node's form. Proxies answer in other forms.
+type nodeError string
+
+func (e nodeError) Error() string { return "failaware: " + string(e) }

@@ -109,7 +109,9 @@ func kvError(method string, err error) *cli.ExitError {
 		case http.StatusConflict:
 			code = exitMismatch
 		case http.StatusServiceUnavailable:
-			code = exitUnavailable
+			if code = exitUnavailable; e.Foreign && method == http.MethodPost {
+				code = exitUnknown // a proxy's: the node may have had the request
+			}
 		case http.StatusGone:
 			if code = cli.ExitWrong; method == http.MethodPost {
 				code = exitUnknown // the session has forgotten the outcome of its commands

@@ -136,10 +136,10 @@ func TestAnswersOfProxies(t *testing.T) { proxiesAnswer(t) }
 func proxiesAnswer(t testing.TB) {
 	for status := 500; status < 600; status++ { // proxies have codes of their own
 		switch status {
-		case http.StatusNotImplemented, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusInsufficientStorage:
+		case http.StatusNotImplemented, http.StatusGatewayTimeout, http.StatusInsufficientStorage:
 			continue // a node has them too
 		}
-		answer := &api.StatusError{Code: status, Text: "the server answers " + http.StatusText(status)}
+		answer := &api.StatusError{Code: status, Foreign: true, Text: "the server answers " + http.StatusText(status)}
 		require.Equal(t, exitUnavailable, kvError(http.MethodGet, answer).Code)
 		require.Equal(t, exitUnknown, kvError(http.MethodPost, answer).Code)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -27,6 +28,7 @@ var (
 	notTaken = &api.StatusError{Code: http.StatusServiceUnavailable}
 	miss     = &api.StatusError{Code: http.StatusConflict}
 	broken   = &api.StatusError{Code: http.StatusBadGateway}
+	proxied  = &api.StatusError{Code: http.StatusServiceUnavailable, Foreign: true}
 	expired  = &api.StatusError{Code: http.StatusGone}
 	noStore  = &api.StatusError{Code: http.StatusNotImplemented}
 	reused   = &api.StatusError{Code: http.StatusUnprocessableEntity}
@@ -53,6 +55,8 @@ func persists(t testing.TB) {
 		"sent before, and done":    {true, []error{nil}, true, 1},
 		"a broken way, then done":  {false, []error{broken, nil}, true, 2},
 		"a broken way":             {false, []error{broken}, false, 0},
+		"a proxy's 503, then done": {false, []error{proxied, nil}, true, 2},
+		"a proxy's 503":            {false, []error{proxied}, false, 0},
 		"lost, then expired":       {false, []error{lost, expired}, true, 2},
 		"no store":                 {false, []error{noStore}, true, 1},
 		"lost, then no store":      {false, []error{lost, noStore}, false, 2},
@@ -147,6 +151,30 @@ func TestAProxyWithoutRoomSaysNothingOfTheStore(t *testing.T) {
 		})
 		code, _, stderr := invoke("--addr", serveAt(t, mux), "kv", "put", "colour", "blue", "--session", "1/0000000000000007/o1", "--number", "1",
 			"--timeout", "300ms")
+		require.Equal(t, int(c.want), code, "%s: %s", name, stderr)
+	}
+}
+
+// A proxy that loses the answer of a node may say that the service is unavailable. Only a
+// node's own words say that it has not taken the command.
+func TestAProxyThatLosesAnAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		want cli.ExitCode
+	}{
+		"proxy":   {"upstream connect error or disconnect/reset before headers", exitUnknown},
+		"gateway": {`{"message": "Service Unavailable"}`, exitUnknown},
+		"node":    {`{"error": "the node is not in a majority"}`, exitUnavailable},
+	} {
+		mux := http.NewServeMux()
+		mux.HandleFunc("POST /v1/kv/session/open", func(w http.ResponseWriter, _ *http.Request) {
+			api.Answer(w, http.StatusOK, api.KVSession{Session: "1/0000000000000007/o1"})
+		})
+		mux.HandleFunc("POST /v1/kv/put", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, c.body)
+		})
+		code, _, stderr := invoke("--addr", serveAt(t, mux), "kv", "put", "colour", "blue", "--timeout", "300ms")
 		require.Equal(t, int(c.want), code, "%s: %s", name, stderr)
 	}
 }

@@ -12,6 +12,7 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "cmd/failaware", map[string]func(testing.TB){
 		"KeysElsewhere":           changesWait,
 		"KvProxyDenies":           proxiesAnswer,
+		"KvProxyUnavailable":      proxiesAnswer,
 		"LockOfAnyLead":           otherLeadsRenewNothing,
 		"LockDeathAtReport":       outcomesAreOfTheDeath,
 		"LockDeathAfterward":      deathsAreTimedAtOnce,

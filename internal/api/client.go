@@ -94,9 +94,10 @@ func (e *ForgedError) Unwrap() error { return e.Err }
 
 // StatusError is an answer with an error status.
 type StatusError struct {
-	Code int
-	Text string
-	body []byte
+	Code    int
+	Text    string
+	Foreign bool // it is not in a node's form, so a proxy on the way may have given it
+	body    []byte
 }
 
 func (e *StatusError) Error() string { return e.Text }
@@ -218,10 +219,11 @@ func (c *Client) send(ctx context.Context, method, path, last string, body []byt
 	defer res.Body.Close()
 	b, _ := io.ReadAll(io.LimitReader(res.Body, maxBodyBytes))
 	f := Failure{}
-	if json.Unmarshal(b, &f) != nil || f.Error == "" {
+	foreign := json.Unmarshal(b, &f) != nil || f.Error == ""
+	if foreign {
 		f.Error = fmt.Sprintf("the server at %s answers %s", c.addr, res.Status)
 	}
-	return nil, &StatusError{res.StatusCode, f.Error, b}
+	return nil, &StatusError{res.StatusCode, f.Error, foreign, b}
 }
 
 // unreachable returns the error of a request that has no answer.
