@@ -63,6 +63,9 @@ type Verification struct {
 // or of a node that supported By when it answered. It is 0 when By did not say that it
 // leads, and when the promise is over, this machine has slept, or its clock is not
 // trusted any more. By may step down earlier. Each call reads the hardware clock.
+//
+// An answer of [Node.FindGlobalLeader] is about the global lead only: ValidFor and
+// GlobalValidFor are the same.
 func (v Verification) ValidFor() time.Duration { return v.clock.left(v.local) }
 
 // GlobalValidFor is like ValidFor, for the global lead: no node but By leads globally.
@@ -177,10 +180,12 @@ func (n *Node) FindLeader(ctx context.Context) (Verification, error) {
 	return n.findLeader(ctx, false)
 }
 
-// FindGlobalLeader is like [Node.FindLeader], for the node that leads globally. A
-// [*NoLeaderError] then has Global set.
+// FindGlobalLeader is like [Node.FindLeader], for the node that leads globally, and its
+// answer promises that no other node leads globally. A [*NoLeaderError] then has Global set.
 func (n *Node) FindGlobalLeader(ctx context.Context) (Verification, error) {
-	return n.findLeader(ctx, true)
+	v, err := n.findLeader(ctx, true)
+	v.local = v.global // which is over first, and is what was asked for
+	return v, err
 }
 
 func (n *Node) hold(ctx context.Context, global bool) (Hold, error) {
