@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -31,12 +32,12 @@ type group struct {
 	nodes []*failaware.Node
 	all   []*replicate.Replica
 	state []counter
-	entry []string  // of each node's process, named after its first incarnation
+	entry []string  // of each node's process, named at random
 	added [5]uint64 // by each node's process
 }
 
-func start(ctx context.Context) (*group, error) {
-	g := &group{ctx: ctx, net: memory.New(memory.Options{Seed: 1})}
+func start(ctx context.Context, net *memory.Network) (*group, error) {
+	g := &group{ctx: ctx, net: net}
 	for id := failaware.NodeID(1); id <= 5; id++ {
 		n, err := failaware.Start(ctx, failaware.Config{ID: id, Transport: g.net.Transport(), Timing: failaware.WAN(),
 			Broadcast: &failaware.BroadcastConfig{}})
@@ -48,7 +49,7 @@ func start(ctx context.Context) (*group, error) {
 		if err != nil {
 			return g, errors.Join(err, n.Close())
 		}
-		g.nodes, g.all, g.state, g.entry = append(g.nodes, n), append(g.all, r), append(g.state, c), append(g.entry, n.Status().Boot.String())
+		g.nodes, g.all, g.state, g.entry = append(g.nodes, n), append(g.all, r), append(g.state, c), append(g.entry, rand.Text())
 	}
 	return g, nil
 }
@@ -88,7 +89,7 @@ func (g *group) close() {
 
 // play is the story: whole, split, and whole again.
 func play(ctx context.Context, out io.Writer) error {
-	g, err := start(ctx)
+	g, err := start(ctx, memory.New(memory.Options{Seed: 1}))
 	defer g.close()
 	if err != nil {
 		return err
@@ -103,8 +104,7 @@ func play(ctx context.Context, out io.Writer) error {
 	return errors.Join(err, g.until(out, 17, 1, 2, 3, 4, 5))
 }
 
-// apart waits until both parts have views of their own, of which the first has some
-// size.
+// apart waits until both parts have views of their own, of which the first has some size.
 func (g *group) apart(size int) error {
 	for {
 		a, b := g.nodes[0].View(), g.nodes[4].View()

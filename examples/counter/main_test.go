@@ -2,13 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/replicate"
+	"github.com/failaware/failaware/sim/memory"
 )
 
 func TestNothingIsLostOrCountedTwice(t *testing.T) {
@@ -16,6 +21,32 @@ func TestNothingIsLostOrCountedTwice(t *testing.T) {
 		var out strings.Builder
 		require.NoError(t, play(t.Context(), &out), out.String())
 		require.Equal(t, 5, strings.Count(out.String(), " counts 17\n"))
+	})
+}
+
+// Nodes that stand still when they start have no incarnation yet. Each still has an entry of
+// its own, or what one adds would hide what another does.
+func TestEachProcessHasItsOwnEntry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := memory.New(memory.Options{Seed: 1})
+		for id := failaware.NodeID(1); id <= 5; id++ {
+			net.Pause(id)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		g, err := start(ctx, net)
+		defer g.close()
+		require.NoError(t, err)
+		for id := failaware.NodeID(1); id <= 5; id++ {
+			net.Resume(id)
+		}
+		for i, n := range g.nodes {
+			require.NotEqual(t, n.Status().Boot.String(), g.entry[i], "which may be zero at the start, of several nodes")
+		}
+		for node := 1; node <= 5; node++ {
+			require.NoError(t, g.add(node, 1))
+		}
+		require.NoError(t, g.until(io.Discard, 5, 1, 2, 3, 4, 5))
 	})
 }
 
