@@ -15,8 +15,9 @@ import (
 // limiter is one node's part of a limit for the whole group.
 type limiter struct {
 	node  *failaware.Node
-	group int     // nodes of the whole group
-	rate  float64 // permits in a second, of all nodes together
+	group int              // nodes of the whole group
+	rate  float64          // permits in a second, of all nodes together
+	view  failaware.ViewID // in which the time since last was spent; none if not in a fresh view of a majority
 	last  time.Time
 	saved float64 // permits not used yet, at most one
 }
@@ -27,11 +28,22 @@ type limiter struct {
 // views do not overlap, and two of them would have a member in common, so at any time
 // the shares of all nodes are at most the rate. A node whose view is stale, or of a
 // minority, has no share.
-func (l *limiter) allow(now time.Time) bool {
+//
+// No member comes back to a view that it has left: if a view is fresh at two calls, no other
+// one shared the rate in between. So the time between them counts at its share. The time
+// from one view to another counts nothing.
+//
+// A node saves at most one permit. So n nodes have at most rate*T+n permits in any time T.
+func (l *limiter) allow() bool {
+	now := time.Now() // before the node says that the view is fresh
 	v := l.node.View()
 	if !v.UpToDate || v.View.Set.Len() <= l.group/2 {
-		l.last, l.saved = now, 0
+		l.view, l.saved = failaware.ViewID{}, 0
 		return false
+	}
+	if v.View.ID != l.view {
+		l.view, l.last = v.View.ID, time.Now() // it was fresh before
+		now = l.last
 	}
 	share := l.rate / float64(v.View.Set.Len())
 	l.saved = min(1, l.saved+now.Sub(l.last).Seconds()*share)
@@ -56,9 +68,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	l := limiter{node: n, group: len(all), rate: 30, last: time.Now()}
+	l := limiter{node: n, group: len(all), rate: 30}
 	for begin, allowed := time.Now(), 0; ; time.Sleep(time.Millisecond) {
-		if l.allow(time.Now()) {
+		if l.allow() {
 			allowed++
 		}
 		if time.Since(begin) >= time.Second {

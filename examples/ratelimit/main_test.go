@@ -21,7 +21,7 @@ func TestTheGroupKeepsItsLimit(t *testing.T) {
 		for id := failaware.NodeID(1); id <= size; id++ {
 			n, err := failaware.Start(t.Context(), failaware.Config{ID: id, Transport: net.Transport()})
 			require.NoError(t, err)
-			all = append(all, &limiter{node: n, group: size, rate: rate, last: time.Now()})
+			all = append(all, &limiter{node: n, group: size, rate: rate})
 		}
 		b := all[0].node.Bounds()
 		time.Sleep(b.Rejoin + b.View)
@@ -29,7 +29,7 @@ func TestTheGroupKeepsItsLimit(t *testing.T) {
 		during := func(d time.Duration) (permits [size]int) {
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
 				for i, l := range all {
-					if l.allow(time.Now()) {
+					if l.allow() {
 						permits[i]++
 					}
 				}
@@ -54,5 +54,42 @@ func TestTheGroupKeepsItsLimit(t *testing.T) {
 		net.Resume(1)
 		net.Heal()
 		during(10 * time.Second)
+	})
+}
+
+// A node that is asked only now and then does not get permits for the time in which it was cut
+// off, when others had its share.
+func TestATimeApartCountsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rate, size = 1.0, 5
+		net := memory.New(memory.Options{Seed: 1})
+		var all []*limiter
+		for id := failaware.NodeID(1); id <= size; id++ {
+			n, err := failaware.Start(t.Context(), failaware.Config{ID: id, Transport: net.Transport()})
+			require.NoError(t, err)
+			all = append(all, &limiter{node: n, group: size, rate: rate})
+		}
+		b := all[0].node.Bounds()
+		time.Sleep(b.Rejoin + b.View)
+		permits, begun := 0, time.Now()
+		ask := func(some ...*limiter) {
+			for _, l := range some {
+				if l.allow() {
+					permits++
+				}
+			}
+		}
+		for range 100 {
+			net.Partition([]failaware.NodeID{1, 2, 3}, []failaware.NodeID{4, 5})
+			for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				ask(all[:3]...)
+			}
+			net.Heal()
+			for end := time.Now().Add(b.Rejoin + b.View); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				ask(all[:3]...)
+			}
+			ask(all...)
+		}
+		require.LessOrEqual(t, float64(permits), rate*time.Since(begun).Seconds()+size)
 	})
 }
