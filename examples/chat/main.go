@@ -54,22 +54,44 @@ func run() error {
 // chat sends each line of in, and writes what all members send.
 func chat(ctx context.Context, n *failaware.Node, in io.Reader, out io.Writer) error {
 	go func() {
-		for lines := bufio.NewScanner(in); lines.Scan(); {
-			if _, err := n.Broadcast(ctx, lines.Bytes(), failaware.BroadcastOptions{}); err != nil {
-				fmt.Fprintln(os.Stderr, "chat: not sent:", err)
-			}
+		if err := send(ctx, n, in); err != nil {
+			fmt.Fprintln(os.Stderr, "chat: no more lines are sent:", err)
 		}
 	}()
 	for d, err := range n.Deliveries(ctx) {
 		if err != nil {
 			return err
 		}
-		switch d.Change.(type) {
-		case nil: // a message
-			fmt.Fprintf(out, "%v: %s\n", d.ID.Sender, d.Payload)
-		case failaware.ViewChange:
-			fmt.Fprintf(out, "-- here are %v\n", d.View.Set)
-		}
+		show(out, &d)
 	}
 	return nil
+}
+
+// longest is the longest line that is read. The node refuses one that is too long to send.
+const longest = 1 << 20
+
+// send sends each line of in.
+func send(ctx context.Context, n *failaware.Node, in io.Reader) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, longest)
+	for lines.Scan() {
+		if _, err := n.Broadcast(ctx, lines.Bytes(), failaware.BroadcastOptions{}); err != nil {
+			fmt.Fprintln(os.Stderr, "chat: not sent:", err)
+		}
+	}
+	return lines.Err()
+}
+
+// show writes an item of the deliveries. Lines do not vanish without a word.
+func show(out io.Writer, d *failaware.Delivery) {
+	switch c := d.Change.(type) {
+	case nil: // a message
+		fmt.Fprintf(out, "%v: %s\n", d.ID.Sender, d.Payload)
+	case failaware.ViewChange:
+		fmt.Fprintf(out, "-- here are %v\n", d.View.Set)
+	case failaware.OutcomeLost:
+		fmt.Fprintf(out, "-- %d of your lines may be missing: %v\n", c.Through.Sequence-c.From.Sequence+1, c)
+	case failaware.NewIncarnation:
+		fmt.Fprintf(out, "-- your last lines may be missing: %v\n", c)
+	}
 }

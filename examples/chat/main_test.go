@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -52,4 +53,31 @@ func TestThreeUsersSeeTheSame(t *testing.T) {
 		require.Equal(t, said(0), said(1))
 		require.Equal(t, said(0), said(2))
 	})
+}
+
+// A user hears of lines that may be missing.
+func TestLostLinesAreTold(t *testing.T) {
+	id := func(sequence uint64) failaware.MessageID {
+		return failaware.MessageID{Sender: 2, Boot: 7, Sequence: sequence}
+	}
+	for want, c := range map[string]failaware.Change{
+		"-- 3 of your lines may be missing: ":    failaware.OutcomeLost{From: id(4), Through: id(6)},
+		"-- your last lines may be missing: new": failaware.NewIncarnation{Boot: 8},
+		"":                                       failaware.TransitionBegins{Next: &failaware.View{}},
+	} {
+		var out strings.Builder
+		show(&out, &failaware.Delivery{Change: c})
+		require.True(t, strings.HasPrefix(out.String(), want), out.String())
+		require.Equal(t, want == "", out.String() == "")
+	}
+}
+
+// A line that is too long does not end the chat without a word.
+func TestLongLines(t *testing.T) {
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(),
+		Broadcast: &failaware.BroadcastConfig{}})
+	require.NoError(t, err)
+	defer n.Close()
+	require.NoError(t, send(t.Context(), n, strings.NewReader(strings.Repeat("x", longest/2)+"\nhello\n")))
+	require.ErrorIs(t, send(t.Context(), n, strings.NewReader(strings.Repeat("x", 2*longest))), bufio.ErrTooLong)
 }

@@ -53,7 +53,7 @@ func follow(ctx context.Context, n *failaware.Node, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		switch d.Change.(type) {
+		switch c := d.Change.(type) {
 		case nil:
 			within := "unknown"
 			if d.Deviation != clocksync.UnknownBound {
@@ -62,6 +62,8 @@ func follow(ctx context.Context, n *failaware.Node, out io.Writer) error {
 			fmt.Fprintf(out, "%s ± %s  sensor %v  %s\n", d.Stamp.Go().Format("15:04:05.000000"), within, d.ID.Sender, d.Payload)
 		case failaware.ViewChange:
 			fmt.Fprintf(out, "-- sensors %v\n", d.View.Set)
+		case failaware.OutcomeLost, failaware.NewIncarnation:
+			fmt.Fprintf(out, "-- readings of this sensor may be missing: %v\n", c)
 		}
 	}
 	return ctx.Err()
