@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,8 +53,7 @@ func stream[T any](open func() (*http.Response, error)) iter.Seq2[T, error] {
 			yield(none, refusal(res))
 			return
 		}
-		lines := bufio.NewScanner(res.Body)
-		lines.Buffer(nil, maxLine)
+		lines := linesOf(res.Body)
 		for lines.Scan() {
 			data, found := cutPrefix(lines.Bytes(), "data: ")
 			if !found {
@@ -70,6 +70,21 @@ func stream[T any](open func() (*http.Response, error)) iter.Seq2[T, error] {
 		}
 		yield(none, errors.Join(errors.New("failaware: the stream has ended"), lines.Err()))
 	}
+}
+
+// linesOf returns a scanner of the lines of a stream. A last line without its end is none: the
+// node has died in the middle of it.
+func linesOf(r io.Reader) *bufio.Scanner {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	lines.Split(func(b []byte, _ bool) (advance int, line []byte, err error) {
+		end := bytes.IndexByte(b, '\n')
+		if end < 0 {
+			return 0, nil, nil
+		}
+		return end + 1, b[:end], nil
+	})
+	return lines
 }
 
 func cutPrefix(line []byte, prefix string) ([]byte, bool) {

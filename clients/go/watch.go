@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -77,8 +76,7 @@ func (w *watch) follow(ctx context.Context, node *ClientWithResponses) (final bo
 	if w.params.LastEventID == nil && w.params.Since == nil {
 		w.goOn(res.Header.Get("Failaware-Last"))
 	}
-	lines := bufio.NewScanner(res.Body)
-	lines.Buffer(nil, maxLine)
+	lines := linesOf(res.Body)
 	for lines.Scan() {
 		silent.Reset(Silence)
 		data, found := cutPrefix(lines.Bytes(), "data: ")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -175,4 +176,37 @@ func TestBeatsKeepAWatchAtItsNode(t *testing.T) {
 		require.Equal(t, "9", k.Id)
 		require.Equal(t, 1, asked)
 	})
+}
+
+// A node that dies in the middle of an item has not sent it: a watch goes on before it.
+func TestAnItemThatBreaksOffIsNone(t *testing.T) {
+	const whole, broken = `data: {"id": "9", "kind": "put", "key": "colour"}` + "\n\n", `data: {"id": "10", "kind": "put", "ke`
+	synctest.Test(t, func(t *testing.T) {
+		var from []string
+		node := doer(func(q *http.Request) (*http.Response, error) {
+			if from = append(from, q.Header.Get("Last-Event-ID")); len(from) == 1 {
+				return says(http.StatusOK, whole+broken)
+			}
+			return says(http.StatusOK, strings.Replace(whole, "9", "10", 1))
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		var ids []string
+		for k, err := range Watch(ctx, KvWatchParams{}, node.client(t)) {
+			require.NoError(t, err)
+			if ids = append(ids, k.Id); len(ids) == 2 {
+				break
+			}
+		}
+		require.Equal(t, []string{"9", "10"}, ids)
+		require.Equal(t, []string{"", "9"}, from)
+	})
+	count := 0
+	dying := doer(func(*http.Request) (*http.Response, error) { return says(http.StatusOK, whole+broken) })
+	for _, err := range dying.client(t).Deliveries(t.Context(), "") {
+		if count++; count == 2 {
+			require.EqualError(t, err, "failaware: the stream has ended")
+		}
+	}
+	require.Equal(t, 2, count)
 }
