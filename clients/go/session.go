@@ -202,11 +202,12 @@ func (s *Session) persist(ctx context.Context, answer any, send func(context.Con
 type outcome int
 
 const (
-	known    outcome = iota // its result
-	refused                 // this attempt is wrong
-	notTaken                // this attempt was not taken, and another one may be
-	lost                    // this attempt may be carried out
-	ended                   // nobody knows what came of earlier attempts
+	known     outcome = iota // its result
+	refused                  // this attempt is wrong
+	notTaken                 // this attempt was not taken, and another one may be
+	lost                     // this attempt may be carried out
+	ended                    // nobody knows what came of earlier attempts
+	malformed                // a request of several commands is refused, maybe for one of them
 )
 
 // attempt asks the present node.

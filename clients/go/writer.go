@@ -113,18 +113,29 @@ func (c *written) unknown(err error) *UnknownOutcomeError {
 // send sends requests until no command waits.
 func (w *Writer) send() {
 	for batch := w.take(); len(batch) > 0; batch = w.take() {
-		results, outcome, err := w.request(batch)
-		for i, c := range batch {
-			switch {
-			case err == nil:
-				c.write, c.err = c.outcome(&results[i])
-			case outcome == lost:
-				c.err = c.unknown(err)
-			default:
-				c.err = err
-			}
-			close(c.done)
+		w.carryOut(batch)
+	}
+}
+
+// carryOut sends a request, and gives each command its outcome. A node refuses a whole request
+// for one malformed command. Halves of the request find that one, and the others do not suffer.
+func (w *Writer) carryOut(batch []*written) {
+	results, outcome, err := w.request(batch)
+	if half := len(batch) / 2; outcome == malformed && half > 0 {
+		w.carryOut(batch[:half])
+		w.carryOut(batch[half:])
+		return
+	}
+	for i, c := range batch {
+		switch {
+		case err == nil:
+			c.write, c.err = c.outcome(&results[i])
+		case outcome == lost:
+			c.err = c.unknown(err)
+		default:
+			c.err = err
 		}
+		close(c.done)
 	}
 }
 
@@ -191,8 +202,11 @@ func (w *Writer) request(batch []*written) ([]KVResult, outcome, error) {
 // batchOutcome returns what the status code of a whole request says about its commands. A
 // node refuses a request before it carries out any.
 func batchOutcome(code int) outcome {
-	if code == http.StatusServiceUnavailable {
+	switch code {
+	case http.StatusServiceUnavailable:
 		return lost // of a proxy: a node gives each command a code
+	case http.StatusBadRequest:
+		return malformed
 	}
 	return unlessDenied(code)
 }

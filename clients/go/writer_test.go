@@ -36,6 +36,9 @@ func (n *batchNode) Do(q *http.Request) (*http.Response, error) {
 	}
 	var keys, results []string
 	for _, c := range body.Commands {
+		if c.Version != nil && *c.Version == "malformed" {
+			return says(http.StatusBadRequest, `{"error": "no version"}`)
+		}
 		keys = append(keys, c.Key)
 		result := fmt.Sprintf(`{"code": 200, "write": {"status": "done", "key": %q, "version": "7"}}`, c.Key)
 		if n.answer != nil {
@@ -165,6 +168,39 @@ func TestAKeyThatIsNotUTF8IsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "not UTF-8")
 	require.NotErrorIs(t, err, ErrUnknownOutcome)
 	require.Empty(t, n.batches)
+}
+
+// A malformed command fails alone, although a node refuses the whole request.
+func TestAMalformedCommandFailsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &batchNode{takes: time.Second}
+		w := n.writer(t)
+		var all sync.WaitGroup
+		for i := range 100 {
+			all.Go(func() {
+				c := KVCommand{Op: CommandDelete, Key: fmt.Sprint("k", i)}
+				if i%40 == 20 {
+					c.Version = new("malformed")
+				}
+				_, err := w.Do(t.Context(), c)
+				if c.Version == nil {
+					require.NoError(t, err, c.Key)
+					return
+				}
+				require.EqualError(t, err, "failaware: no version")
+				require.NotErrorIs(t, err, ErrUnknownOutcome)
+			})
+		}
+		all.Wait()
+		sent := map[string]bool{}
+		for _, b := range n.batches {
+			for _, key := range b {
+				require.False(t, sent[key], "carried out once")
+				sent[key] = true
+			}
+		}
+		require.Len(t, sent, 98)
+	})
 }
 
 // A caller that does not wait any longer knows whether its command was sent.
