@@ -123,3 +123,22 @@ func TestAWatchOfWhatIsGoneEnds(t *testing.T) {
 		require.Equal(t, 1, asked)
 	})
 }
+
+// What no session can be is not sent for a minute, and its outcome is known.
+func TestAnImpossibleSessionIsNotAsked(t *testing.T) {
+	node := doer(func(q *http.Request) (*http.Response, error) {
+		t.Error("sent", q.URL)
+		return says(http.StatusBadRequest, `{"error": "wrong"}`)
+	}).client(t)
+	for want, s := range map[string]*Session{
+		`"1/0000000000000007" is not the id of a session`: ResumeSession("1/0000000000000007", 1, node),
+		`"" is not the id of a session`:                   ResumeSession("", 1, node),
+		"0 is not the number of a command":                ResumeSession("1/0000000000000007/o1", 0, node),
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		_, err := s.Put(ctx, KvPutParams{Key: "colour"}, nil)
+		cancel()
+		require.ErrorContains(t, err, want)
+		require.NotErrorIs(t, err, ErrUnknownOutcome)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"time"
 )
 
@@ -93,9 +94,24 @@ func harmless(err error) error {
 
 // ResumeSession goes on with a session that was opened before, perhaps by another process.
 // next is the number of the next command: one more than that of the last, or that of a
-// command whose outcome is unknown, to send it again.
+// command whose outcome is unknown, to send it again. If id or next has the wrong form, nothing
+// is sent, and each command says so.
 func ResumeSession(id string, next int64, nodes ...*ClientWithResponses) *Session {
 	return &Session{id: id, nodes: nodes, next: next, sent: true, turn: make(chan struct{}, 1)}
+}
+
+// idForm is the form of the id of a session.
+var idForm = regexp.MustCompile(`^[0-9]+/[0-9A-Fa-f]+/[ou][0-9]+$`)
+
+// check returns an error if no node can have the session, or no session the number.
+func (s *Session) check(number int64) error {
+	switch {
+	case !idForm.MatchString(s.id):
+		return fmt.Errorf("failaware: %.60q is not the id of a session such as 3/00c0ffee00c0ffee/o12", s.id)
+	case number < 1:
+		return fmt.Errorf("failaware: %d is not the number of a command: the first is 1", number)
+	}
+	return nil
 }
 
 // ID returns the id of the session.
@@ -145,6 +161,9 @@ func (s *Session) write(ctx context.Context, send func(context.Context, *ClientW
 		return nil, context.Cause(ctx)
 	}
 	number := s.next
+	if err := s.check(number); err != nil {
+		return nil, err
+	}
 	s.next++
 	answer := new(KVWrite)
 	err := s.persist(ctx, answer, func(ctx context.Context, c *ClientWithResponses) (*http.Response, error) {
