@@ -46,7 +46,7 @@ const MaxStamps = timed.MaxNodes
 
 // Validate reports whether a leader could have made the edict.
 func (e *Edict) Validate() error {
-	if len(e.Stamps) == 0 {
+	if e == nil || len(e.Stamps) == 0 {
 		return errors.New("edict: no stamps")
 	}
 	last := timed.NoNode
