@@ -116,3 +116,12 @@ func TestCallsEndWithTheReplica(t *testing.T) {
 		}
 	}
 }
+
+// A read without a function fails in the caller, where its mistake is, and sends nothing.
+func TestAReadOfNothingPanicsInTheCaller(t *testing.T) {
+	r := startWithoutQuorum(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Panics(t, func() { _, _ = r.ReadLatest(ctx, nil) })
+	require.Panics(t, func() { _, _ = r.ReadLeased(ctx, nil) })
+}
