@@ -72,7 +72,7 @@ func claimID(ctx context.Context, cfg Config, a *statedir.Assigned) (*Node, erro
 		}
 		refused, ok := errors.AsType[*loop.RefusedError](n.err)
 		if !ok {
-			return nil, errors.Join(n.err, ctx.Err())
+			return nil, errors.Join(n.err, context.Cause(ctx))
 		}
 		used = used.Union(refused.Used).With(cfg.ID)
 		n.log.Info("the id is in use; this node chooses another one", "id", cfg.ID)

@@ -252,10 +252,11 @@ func TestAnIDThatIsNotKeptLeavesNoState(t *testing.T) {
 		require.NoError(t, err)
 		c.dirs[1] = c.dirs[0] + "-1"
 		for range 3 {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			late := errors.New("it takes too long")
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Millisecond, late)
 			_, err = failaware.Start(ctx, failaware.Config{Transport: c.net.Transport(), Listen: c.addr(1), StateDir: c.dirs[1]})
 			cancel()
-			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorIs(t, err, late)
 			require.Empty(t, c.states(1))
 			_, err = failaware.Start(t.Context(), failaware.Config{Transport: c.net.Transport(), Listen: c.addr(0), StateDir: c.dirs[1]})
 			require.ErrorIs(t, err, syscall.EADDRINUSE)

@@ -120,6 +120,10 @@ func TestCallsSayWhyTheirContextEnded(t *testing.T) {
 		cancel(cause)
 		require.ErrorIs(t, call(ctx), cause, name)
 	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	_, err := Start(ctx, Config{ID: 1})
+	require.ErrorIs(t, err, cause)
 }
 
 // Whatever waits ends with the node, and says so, as every later call does.
@@ -143,4 +147,5 @@ func TestCallsEndWithTheNode(t *testing.T) {
 			require.ErrorIs(t, call(t.Context()), ErrClosed, name)
 		}
 	}
+	require.ErrorIs(t, n.SetPeers(nil), ErrClosed)
 }

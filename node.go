@@ -105,11 +105,16 @@ func (n *Node) depart(ctx context.Context, forGood bool) error {
 
 // SetPeers replaces the list of peers, as given in [Config.Peers]. Peers that are
 // not listed any more are forgotten, but may be learnt again if they send packets.
-// The error says which peer is wrong; then nothing changes.
+// The error says which peer is wrong, or is [ErrClosed]; then nothing changes.
 func (n *Node) SetPeers(list []Peer) error {
 	list = n.cfg.withPeerAddrs(list)
 	if err := errors.Join(n.cfg.checkPeers(list)...); err != nil {
 		return fmt.Errorf("failaware: invalid peers: %w", err)
+	}
+	select {
+	case <-n.done:
+		return ErrClosed
+	default:
 	}
 	n.peers.Set(toResolve(list))
 	return nil
@@ -173,7 +178,7 @@ var holdAwake = awake.Hold
 // id is free ([ErrNoID]), that the state directory ([ErrDamaged], or the system's error) or
 // the key file cannot be used, that a multicast group of [Config.Join] cannot be used, that
 // time cannot be served ([ErrServeTime]), or that processors cannot be kept from sleeping
-// ([ErrAwake]). If ctx is done already, it is that of ctx.
+// ([ErrAwake]). If ctx is done before Start returns, it is the cause of ctx.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	// The process may change its working directory while the node runs.
 	cfg.StateDir, cfg.KeyFile = durable.Abs(cfg.StateDir), durable.Abs(cfg.KeyFile)
@@ -192,7 +197,7 @@ func (c Config) check(ctx context.Context) (Bounds, error) {
 	if err != nil {
 		return Bounds{}, fmt.Errorf("failaware: invalid configuration: %w", err)
 	}
-	return bounds, ctx.Err()
+	return bounds, context.Cause(ctx)
 }
 
 // start starts a node whose id is kept in a, claimed, or configured.
