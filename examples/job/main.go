@@ -70,6 +70,10 @@ func work(ctx context.Context, n *failaware.Node, period time.Duration,
 	}
 }
 
+// stepTime is how long a step may take. A store that is silent holds up the job for no longer,
+// and the log tells it.
+const stepTime = 5 * time.Second
+
 // step computes a result and writes it. The edict is for exactly this key and value, and
 // later than all edicts before. If the node is stopped after it got the edict, and another
 // leads meanwhile and writes, the store refuses this write.
@@ -79,6 +83,8 @@ func step(ctx context.Context, n *failaware.Node, put func(context.Context, stri
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, stepTime)
+	defer cancel()
 	return put(ctx, "result", value, e)
 }
 

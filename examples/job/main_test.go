@@ -89,6 +89,30 @@ func TestTheJobRunsOnceAndGoesOn(t *testing.T) {
 	})
 }
 
+// A store that is silent for once does not end the job.
+func TestASilentStoreIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		alone, err := quorum.Parse("majority:1")
+		require.NoError(t, err)
+		n, err := failaware.Start(ctx, failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(), Quorum: alone})
+		require.NoError(t, err)
+		defer n.Close()
+		asked := 0
+		err = work(ctx, n, time.Second, func(ctx context.Context, _ string, _ []byte, _ edict.Edict) error {
+			if asked++; asked == 1 {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			stop()
+			return nil
+		})
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, 2, asked)
+	})
+}
+
 func TestWhatTheStoreSays(t *testing.T) {
 	var got string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
