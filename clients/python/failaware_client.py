@@ -71,33 +71,57 @@ class Node(http.client.HTTPConnection):
 
     def get(self, path):
         """Returns the answer to a request; a refusal is a RuntimeError."""
-        self.request("GET", path)
-        answer = self.getresponse()
-        body = json.loads(answer.read())
+        used = self.sock is not None
+        try:
+            return self.ask(path)
+        except ConnectionError:
+            if not used:
+                raise
+        return self.ask(path)  # the node closes a connection that is idle for a minute
+
+    def ask(self, path):
+        try:
+            self.request("GET", path)
+            answer = self.getresponse()
+            text = answer.read()
+        except BaseException:
+            self.close()  # or each later request would fail, too, or get the answer to this one
+            raise
         if answer.status != 200:
-            raise RuntimeError(body["error"])
-        return body
+            raise RuntimeError(refusal(answer.status, text))
+        return json.loads(text)
+
+
+def refusal(status, text):
+    """Returns the node's words, or the status if something between gave the answer."""
+    try:
+        return json.loads(text)["error"]
+    except (ValueError, KeyError, TypeError):
+        return f"the answer is {status}"
 
 
 def events(path, since=None):
     """Yields the events of a node for ever. since is the id of the last one seen."""
     while True:
+        node = Node(path)
         try:
-            node = Node(path)
             node.request("GET", "/v1/events", headers={"Last-Event-ID": since} if since else {})
             answer = node.getresponse()
+            if answer.status == 503:
+                raise http.client.HTTPException("too many streams, or the node starts or stops")
             if answer.status != 200:
-                raise RuntimeError(json.loads(answer.read())["error"])
+                raise RuntimeError(refusal(answer.status, answer.read()))
             # Where to continue if the stream ends before its first event.
             since = since or answer.getheader("Failaware-Last")
             for line in answer:
-                if line.startswith(b"data: "):
+                if line.startswith(b"data: ") and line.endswith(b"\n"):  # the last one may break off
                     event = json.loads(line[len(b"data: ") :])
                     since = event["id"]
                     yield event
         except (OSError, http.client.HTTPException):
             pass
-        time.sleep(1)  # the node is away; the stream continues where it ended
+        node.close()
+        time.sleep(1)  # the node is away or busy; the stream continues where it ended
 
 
 def main():

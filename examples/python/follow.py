@@ -36,10 +36,17 @@ class Node(http.client.HTTPConnection):
 
 
 def state(path):
-    node = Node(path)
-    leader = json.load(node.ask("/v1/leader"))
-    view = json.load(node.ask("/v1/view"))
-    node.close()
+    while True:
+        node = Node(path)
+        try:
+            leader = json.load(node.ask("/v1/leader"))
+            view = json.load(node.ask("/v1/view"))
+            break
+        except http.client.HTTPException as problem:  # also an answer that is cut off
+            print(f"{problem}: trying again", file=sys.stderr)
+            time.sleep(1)
+        finally:
+            node.close()
     fresh = "up to date" if view["up_to_date"] else "NOT up to date"
     members = [m["node"] for m in view["members"]]
     return f"leader {leader['leader']}, view {members}, {fresh}"

@@ -33,10 +33,19 @@ func TestTheScriptWaitsForANode(t *testing.T) {
 	python, dir := prepare(t)
 	l, err := net.Listen("unix", filepath.Join(dir, "api"))
 	require.NoError(t, err)
-	asked := 0
+	asked, begun := 0, 0
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		switch q.URL.Path {
 		case "/v1/leader":
+			switch begun++; begun {
+			case 1:
+				http.Error(w, "too many requests", http.StatusServiceUnavailable)
+				return
+			case 2:
+				w.Header().Set("Content-Length", "100")
+			case 3:
+				panic(http.ErrAbortHandler)
+			}
 			_, _ = io.WriteString(w, `{"leader": 1}`)
 		case "/v1/view":
 			_, _ = io.WriteString(w, `{"up_to_date": true, "members": [{"node": 1}]}`)
@@ -55,6 +64,7 @@ func TestTheScriptWaitsForANode(t *testing.T) {
 	defer server.Close()
 	out, err := exec.CommandContext(t.Context(), python, "follow.py", l.Addr().String()).CombinedOutput()
 	require.Error(t, err)
+	require.Contains(t, string(out), "503 too many requests: trying again\n")
 	require.Contains(t, string(out), "503 too many streams: trying again\n")
 	require.Contains(t, string(out), "ready: here\n")
 	require.Contains(t, string(out), "RuntimeError: /v1/events: 400 no such id\n")
