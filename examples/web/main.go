@@ -21,20 +21,30 @@ func main() {
 	listen := flag.String("listen", "127.0.0.1:8091", "the address to listen at")
 	flag.Parse()
 	log.Printf("open http://%s/", *listen)
-	server := http.Server{Addr: *listen, Handler: handler(*node), ReadHeaderTimeout: 10 * time.Second}
+	server := http.Server{Addr: *listen, Handler: handler(at(*node)), ReadHeaderTimeout: 10 * time.Second}
 	log.Fatal(server.ListenAndServe())
 }
 
+type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// at returns a dialer that reaches the node at a socket.
+func at(socket string) dialer {
+	return func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}
+}
+
+// patience is how long a node may take to begin an answer, also one that goes on with events.
+const patience = 5 * time.Second
+
 // handler serves the page, and passes three paths of the node's API on: nothing that
 // changes something.
-func handler(socket string) http.Handler {
+func handler(dial dialer) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", "node", "node"
 		},
-		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", socket)
-		}},
+		Transport:     &http.Transport{DialContext: dial, ResponseHeaderTimeout: patience},
 		FlushInterval: -1, // events leave at once
 	}
 	mux := http.NewServeMux()

@@ -4,7 +4,9 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -33,7 +37,7 @@ func startNode(t *testing.T) (socket string) {
 }
 
 func TestTheBrowserGetsWhatItNeeds(t *testing.T) {
-	server := httptest.NewServer(handler(startNode(t)))
+	server := httptest.NewServer(handler(at(startNode(t))))
 	t.Cleanup(server.Close) // after the stream has ended
 	get := func(path string) *http.Response {
 		r, err := http.Get(server.URL + path)
@@ -43,7 +47,7 @@ func TestTheBrowserGetsWhatItNeeds(t *testing.T) {
 	}
 	text, err := io.ReadAll(get("/").Body)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "EventSource('/v1/events?since=0')")
+	require.Contains(t, string(text), "EventSource('/v1/events?since=' + ")
 	text, err = io.ReadAll(get("/v1/view").Body)
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"members":[{"node":1,`)
@@ -60,8 +64,35 @@ func TestTheBrowserGetsWhatItNeeds(t *testing.T) {
 	require.NoError(t, lines.Err())
 }
 
+// The page runs in a world of its own, in virtual time. testdata/page.js says what it has to do.
+func TestThePageShowsNothingOld(t *testing.T) {
+	program, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("Node.js is needed: ", err)
+	}
+	out, err := exec.CommandContext(t.Context(), program, "testdata/page.js").CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
+// A node that stands still is given up, and does not hold the connections.
+func TestANodeThatStandsStillIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("GET", "/v1/leader", nil).WithContext(t.Context())
+		r.Host = "localhost"
+		handler(func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go func() { _, _ = io.Copy(io.Discard, far) }()
+			return near, nil
+		}).ServeHTTP(w, r)
+		require.Equal(t, http.StatusBadGateway, w.Code)
+		require.Equal(t, patience, time.Since(began))
+	})
+}
+
 func TestNothingElsePasses(t *testing.T) {
-	h := handler("/nonexistent")
+	h := handler(at("/nonexistent"))
 	for _, c := range []struct {
 		method, target, host string
 		code                 int
