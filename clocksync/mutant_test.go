@@ -57,6 +57,8 @@ var notices = map[string]func(testing.TB){
 	"LeapUnforwarded":      forwardsAll,
 	"NewLineOwes":          newLinesOweNothing,
 	"EarlierIsNarrower":    earlierReadingsHold,
+	"SlewsKeepTheDrift":    slewsDrift,
+	"LineOverflows":        linesDoNotOverflow,
 
 	"HoldoverOfTheLongest":  shorterLeaseCounts,
 	"SlewIgnoresRate":       slewsToTheMiddle,

@@ -232,3 +232,22 @@ func earlierReadingsHold(t testing.TB) {
 }
 
 func TestReadingsBeforeTheEvidenceHold(t *testing.T) { earlierReadingsHold(t) }
+
+// A fast clock of the leader speeds up the slew of its line, too, by much more than the bound
+// covers otherwise if the evidence is old.
+func slewsDrift(t testing.TB) {
+	const rho = 99_990
+	for _, slew := range []int64{-DefaultMaxSlew, DefaultMaxSlew} {
+		f := New(config(1), start, wall)
+		clock, g := testClock{start, -rho}, groupTime{clock: testClock{7 * start, rho}}
+		g.Line = Line{Timeline: TimelineID{Leader: 2, Boot: 2, Sequence: 1}, Base: g.clock.at(0), Shown: wall, Rate: slew, Until: timed.Never}
+		off := g.clock.at(0).Sub(clock.at(0))
+		f.HandleLine(clock.at(0), &g.Line, off, off, nil)
+		for _, later := range []int64{1e9, 1e12, 1e13} {
+			r := f.Read(clock.at(later))
+			require.LessOrEqual(t, r.Time.Sub(g.at(later)).Abs(), r.Deviation, "%d ns later at a rate of %d", later, slew)
+		}
+	}
+}
+
+func TestTheBoundCoversTheDriftOfASlew(t *testing.T) { slewsDrift(t) }

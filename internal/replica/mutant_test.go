@@ -39,6 +39,8 @@ var notices = map[string]func(testing.TB){
 	"ReplicaFormerPosition":      operationInTheNextView,
 	"ReplicaLastsSaidOnce":       lastsWhenRestored,
 	"ReplicaMergerForgets":       mergersContinue,
+	"ReplicaMergerOfTheOldest":   mergedLines,
+	"ReplicaMergerRepeats":       equalLines,
 	"ExtentWithoutHolders":       anyChange,
 	"ReplicaBarrierAtOnce":       anyHistory,
 	"StoreIdleEndForgotten":      idleEnd,

@@ -377,6 +377,8 @@ var survivors = map[string]string{
 	"LeftBound":               "costs availability only",
 	"SharedAlone":             "costs accuracy only",
 
+	"SlewsKeepTheDrift":     "no search was tried; the test is in package clocksync",
+	"LineOverflows":         "no line runs for hours",
 	"HoldoverOfTheLongest":  "nobody reads the clock of a leader in holdover",
 	"SlewIgnoresRate":       "costs accuracy only",
 	"LeadersDisputeUnheard": "there are no references of UTC",
