@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/failaware/failaware/internal/chaos"
 	"github.com/failaware/failaware/internal/chaos/member"
@@ -53,6 +54,9 @@ printed with the seed and the faults.`,
 	f.StringVar(&judge, "judge", "", "only judge the logs of an earlier run, in this directory, again")
 	f.Var(preset, "preset", "timing: local, lan or wan")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := chaosTogether(cmd.Flags(), missing, judge); err != nil {
+			return cli.WrongUsage(err)
+		}
 		if missing {
 			return cli.PrintLine(cmd, map[string]string{"missing": chaos.Missing()}, chaos.Missing())
 		}
@@ -64,8 +68,7 @@ printed with the seed and the faults.`,
 			return cli.WrongUsage(err)
 		}
 		if judge != "" {
-			r, err := chaos.Judge(opt, judge)
-			return printChaos(cmd, r, err)
+			return judgeChaos(cmd, opt, judge)
 		}
 		if err := launchChaos(cmd, &opt); err != nil {
 			return err
@@ -79,6 +82,31 @@ printed with the seed and the faults.`,
 	return cmd
 }
 
+// chaosRunFlags are the flags of a run without a meaning for the logs of an earlier one.
+// The others determine the limits, or the command that plays it again.
+var chaosRunFlags = []string{"minutes", "episodes", "kinds", "dir"}
+
+// chaosTogether returns an error if flags contradict each other.
+func chaosTogether(fl *pflag.FlagSet, missing bool, judge string) (err error) {
+	switch {
+	case missing:
+		fl.Visit(func(f *pflag.Flag) {
+			if fl.Lookup(f.Name) == f && f.Name != "missing" && f.Name != "output" {
+				err = fmt.Errorf("--%s: is for runs, and --missing begins none", f.Name)
+			}
+		})
+	case judge != "":
+		for _, flag := range chaosRunFlags {
+			if fl.Changed(flag) {
+				return fmt.Errorf("--%s: is for runs, and --judge begins none", flag)
+			}
+		}
+	case fl.Changed("judge"):
+		return errors.New("--judge: needs the name of a directory")
+	}
+	return err
+}
+
 // launchChaos sets how a run starts its processes and tells of its progress.
 func launchChaos(cmd *cobra.Command, opt *chaos.Options) error {
 	self, err := os.Executable()
@@ -89,6 +117,15 @@ func launchChaos(cmd *cobra.Command, opt *chaos.Options) error {
 	opt.Hog = func() *exec.Cmd { return exec.Command(self, "chaos", chaosHog) }
 	opt.Progress = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), "chaos: "+format+"\n", args...) }
 	return nil
+}
+
+// judgeChaos judges the logs in a directory again.
+func judgeChaos(cmd *cobra.Command, opt chaos.Options, logs string) error {
+	r, err := chaos.Judge(opt, logs)
+	if err != nil {
+		return cli.WrongUsage(err)
+	}
+	return printChaos(cmd, r, nil)
 }
 
 // printChaos prints the result of a run, and returns an error if promises were broken.

@@ -69,9 +69,12 @@ func (h *hosts) add(space string) error {
 	return nil
 }
 
+// hostsName begins the names of the namespaces of this process's run.
+func hostsName() string { return fmt.Sprintf("failaware-chaos-%d", os.Getpid()) }
+
 // newHosts creates the namespaces. The caller removes them, also after an error.
 func newHosts(n int) (*hosts, error) {
-	h := &hosts{name: fmt.Sprintf("failaware-chaos-%d", os.Getpid()), n: n}
+	h := &hosts{name: hostsName(), n: n}
 	if err := h.add(h.hub()); err != nil {
 		return h, err
 	}

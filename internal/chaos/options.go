@@ -32,13 +32,22 @@ type Options struct {
 	Progress func(format string, args ...any)
 }
 
+// maxEpisode limits the numbers of episodes, far beyond what a day has.
+const maxEpisode = 1_000_000
+
 // Check returns an error if an option is invalid.
 func (o *Options) Check() error {
 	switch {
+	case o.Seed == 0:
+		return errors.New("--seed: it must be at least 1")
 	case o.Nodes < 3 || o.Nodes > 9:
 		return fmt.Errorf("--nodes %d: it must be 3 to 9", o.Nodes)
-	case o.For < 0 || o.For > 24*time.Hour:
-		return errors.New("--minutes: it must be at most a day")
+	case o.For <= 0 || o.For > 24*time.Hour:
+		return errors.New("--minutes: it must be above 0 and at most a day")
+	case o.First < 0 || o.First > maxEpisode:
+		return fmt.Errorf("--first %d: it must be 0 to %d", o.First, maxEpisode)
+	case o.Only < 0 || o.Only > maxEpisode:
+		return fmt.Errorf("--episodes %d: it must be 0 to %d", o.Only, maxEpisode)
 	}
 	return checkKinds(o.Kinds)
 }

@@ -73,9 +73,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &runner{Options: o, timing: timing, bounds: bounds, nodes: make([]*node, o.Nodes+1), changed: make(chan struct{}, 1),
 		result: &Result{Seed: o.Seed, Nodes: o.Nodes, Preset: o.Preset, Kinds: o.Kinds, First: o.First}}
 	began := time.Now()
-	err = r.play(ctx)
-	r.tearDown()
-	if err != nil {
+	if err := r.whole(ctx); err != nil {
 		return nil, err
 	}
 	r.result.Took, r.result.Replaced = time.Since(began), int(r.replaced.Load())
@@ -104,6 +102,13 @@ func (r *runner) violated(rule, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.violations = append(r.violations, oracle.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)})
+}
+
+// whole plays the episodes and leaves no process, disk or namespace behind, not even if it
+// panics.
+func (r *runner) whole(ctx context.Context) error {
+	defer r.tearDown()
+	return r.play(ctx)
 }
 
 // setUp makes the network, the disks and the keys, and starts the members.
@@ -231,6 +236,9 @@ func (r *runner) play(ctx context.Context) error {
 		if err := r.heal(ctx); err != nil {
 			return fmt.Errorf("%v: %w", e, err)
 		}
+	}
+	if len(r.result.Played) == 0 {
+		return fmt.Errorf("chaos: no episode begins within %v, so there is nothing to judge", r.For)
 	}
 	r.finish()
 	return nil

@@ -27,22 +27,29 @@ type History struct{ Logs []*Log }
 // Name returns the name of the log of a process.
 func Name(node, process int) string { return fmt.Sprintf("node-%d.%d.log", node, process) }
 
-// Load reads the logs in a directory.
+// Load reads the logs in a directory, which must have a record.
 func Load(dir string) (*History, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "node-*.log"))
+	files, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("oracle: %w", err)
 	}
-	h := &History{}
-	for _, path := range paths {
-		l := &Log{}
-		if _, err := fmt.Sscanf(filepath.Base(path), "node-%d.%d.log", &l.Node, &l.Process); err != nil {
+	h, records := &History{}, 0
+	for _, f := range files {
+		if logs, _ := filepath.Match("node-*.log", f.Name()); !logs {
+			continue
+		}
+		l, path := &Log{}, filepath.Join(dir, f.Name())
+		if _, err := fmt.Sscanf(f.Name(), "node-%d.%d.log", &l.Node, &l.Process); err != nil {
 			return nil, fmt.Errorf("oracle: %s: %w", path, err)
 		}
 		if err := l.read(path); err != nil {
 			return nil, fmt.Errorf("oracle: %s: %w", path, err)
 		}
 		h.Logs = append(h.Logs, l)
+		records += len(l.Records)
+	}
+	if records == 0 {
+		return nil, fmt.Errorf("oracle: %s has no logs of nodes with a record, so there is nothing to judge", dir)
 	}
 	slices.SortFunc(h.Logs, func(a, b *Log) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Process, b.Process)) })
 	return h, nil
