@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -60,6 +61,8 @@ func (c Campaign) Run(ctx context.Context) (Tally, *Violation, error) {
 		return Tally{}, nil, fmt.Errorf("sim: ProgressEvery: %v is below 0", c.ProgressEvery)
 	case c.Seeds == 0 && c.Time <= 0:
 		return Tally{}, nil, errors.New("sim: a campaign needs a number of seeds, or a time")
+	case c.Seeds > 0 && c.First > math.MaxUint64-(c.Seeds-1):
+		return Tally{}, nil, fmt.Errorf("sim: there are no %d seeds from %d on", c.Seeds, c.First)
 	}
 	if err := c.optionsOf(c.First).Validate(); err != nil {
 		return Tally{}, nil, err
@@ -149,7 +152,7 @@ func (r *runner) tally() Tally {
 func (r *runner) take() (seed uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended || r.c.Seeds > 0 && r.next-r.c.First >= r.c.Seeds {
+	if r.ended || r.c.Seeds > 0 && r.next-r.c.First >= r.c.Seeds || r.next == 0 { // the largest seed was taken
 		return 0, false
 	}
 	r.next++

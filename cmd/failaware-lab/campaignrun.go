@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/bits"
 	"os"
 	"time"
 
@@ -28,7 +30,8 @@ type campaignRun struct {
 
 // campaignResult is the JSON form of the result of a campaign.
 type campaignResult struct {
-	Name string `json:"name"`
+	Name  string `json:"name"`
+	First uint64 `json:"first_seed"`
 	simResult
 	// Missing lists the situations that the campaign must reach, and has not.
 	Missing []string `json:"not_reached,omitempty"`
@@ -37,6 +40,11 @@ type campaignResult struct {
 }
 
 func (r *campaignRun) open() (err error) {
+	for i := range r.rows {
+		if _, err := r.first(&r.rows[i]); err != nil {
+			return err
+		}
+	}
 	if err := r.openBehaviour(); err != nil {
 		return err
 	}
@@ -79,7 +87,10 @@ func (r *campaignRun) run(ctx context.Context) error {
 func (r *campaignRun) one(ctx context.Context, row *campaign.Campaign, label string, share time.Duration) error {
 	f := r.flags
 	seeds := r.seeds(row)
-	first := f.first + f.shard*cmp.Or(seeds, shardSeeds)
+	first, err := r.first(row)
+	if err != nil {
+		return err
+	}
 	s := simRun{label: label, opt: row.Options, out: io.Discard, err: r.err, report: r.report,
 		flags: &simFlags{row: row, first: first, seeds: seeds, time: share, jobs: f.jobs, quiet: f.quiet, shrink: f.shrink && row.Play == nil,
 			given: func(flag string) bool { return flag == "seeds" }}}
@@ -88,7 +99,7 @@ func (r *campaignRun) one(ctx context.Context, row *campaign.Campaign, label str
 		return err
 	}
 	r.problem = errors.Join(r.problem, problem)
-	x := campaignResult{Name: row.Name, simResult: s.result, Missing: row.Missing(&s.result.Tally), took: s.took}
+	x := campaignResult{Name: row.Name, First: first, simResult: s.result, Missing: row.Missing(&s.result.Tally), took: s.took}
 	x.Never = nil // Missing lists the relevant ones
 	for _, what := range x.Missing {
 		fmt.Fprintf(r.err, "failaware-lab: %s: never reached: %s\n", row.Name, what)
@@ -113,6 +124,18 @@ func (r *campaignRun) seeds(row *campaign.Campaign) uint64 {
 		return 0
 	}
 	return row.Seeds(campaign.All)
+}
+
+// first returns the first seed of a campaign, or an error if there are not enough seeds from
+// there on.
+func (r *campaignRun) first(row *campaign.Campaign) (uint64, error) {
+	n := cmp.Or(r.seeds(row), shardSeeds)
+	over, before := bits.Mul64(r.flags.shard, n)
+	first, carry := bits.Add64(r.flags.first, before, 0)
+	if over > 0 || carry > 0 || first > math.MaxUint64-(n-1) {
+		return 0, fmt.Errorf("--first-seed, --shard: the seeds of %s end beyond the largest one", row.Name)
+	}
+	return first, nil
 }
 
 // verdict returns the error for the exit code.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"time"
 
@@ -70,6 +71,9 @@ func (f *labFlags) plan(stderr io.Writer) (p lab.Plan, err error) {
 	}
 	if f.seeds < 1 || f.seeds > lab.MaxSeeds {
 		return p, fmt.Errorf("--seeds: %d is outside [1, %d]", f.seeds, lab.MaxSeeds)
+	}
+	if f.first < 1 || f.first > math.MaxUint64-uint64(f.seeds-1) {
+		return p, fmt.Errorf("--first: there are no %d seeds from %d on", f.seeds, f.first)
 	}
 	if f.jobs < 1 {
 		return p, fmt.Errorf("--jobs: %d is below 1", f.jobs)
