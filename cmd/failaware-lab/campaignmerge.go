@@ -41,6 +41,7 @@ type mergedResult struct {
 type shardResult struct {
 	mergedResult
 	Violation json.RawMessage `json:"violation"`
+	First     uint64          `json:"first_seed"` // 0 in results of earlier builds
 }
 
 func newCampaignMergeCommand() *cobra.Command {
@@ -48,8 +49,9 @@ func newCampaignMergeCommand() *cobra.Command {
 		Use:   "merge RESULT.json...",
 		Short: "Merge the results of shards",
 		Long: `Merge the results of shards (campaign run --shard N -o json) by campaign: seeds, events
-and violations add up, and a situation counts as reached if any shard has reached it. The
-exit code is 1 if a promise broke, if a situation was not reached, or if a shard was interrupted.`,
+and violations add up, and a situation counts as reached if any shard has reached it. A file
+without results and two shards with the same seeds are refused. The exit code is 1 if a
+promise broke, if a situation was not reached, or if a shard was interrupted.`,
 		Example: `  failaware-lab campaign run --set test --shard 0 -o json >0.json
   failaware-lab campaign run --set test --shard 1 -o json >1.json
   failaware-lab campaign merge 0.json 1.json`,
@@ -72,16 +74,18 @@ exit code is 1 if a promise broke, if a situation was not reached, or if a shard
 
 // mergeShards merges the results of files, in the order in which campaigns come first.
 func mergeShards(files []string) (all []mergedResult, err error) {
+	var counted []seedRange
 	for _, name := range files {
-		b, err := os.ReadFile(name)
+		list, err := readShard(name)
 		if err != nil {
 			return nil, err
 		}
-		var list []shardResult
-		if err := json.NewDecoder(bytes.NewReader(resultIn(b))).Decode(&list); err != nil {
-			return nil, fmt.Errorf("%s is no output of campaign run -o json: %w", name, err)
-		}
 		for i := range list {
+			seeds := seedRange{campaign: list[i].Name, file: name, first: list[i].First, n: max(list[i].Seeds, 1)}
+			if other := slices.IndexFunc(counted, seeds.overlaps); other >= 0 {
+				return nil, fmt.Errorf("%s has %v, of which %s also has some", name, seeds, counted[other].file)
+			}
+			counted = append(counted, seeds)
 			at := slices.IndexFunc(all, func(m mergedResult) bool { return m.Name == list[i].Name })
 			if at < 0 {
 				at = len(all)
@@ -91,6 +95,37 @@ func mergeShards(files []string) (all []mergedResult, err error) {
 		}
 	}
 	return all, nil
+}
+
+// readShard reads the results of a shard, at least one.
+func readShard(name string) (list []shardResult, err error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.NewDecoder(bytes.NewReader(resultIn(b))).Decode(&list); err != nil {
+		return nil, fmt.Errorf("%s is no output of campaign run -o json: %w", name, err)
+	}
+	// A shard that was interrupted may have run no seed.
+	empty := func(s shardResult) bool { return s.Name == "" || s.Seeds == 0 && s.Violations == 0 && !s.Interrupted }
+	if len(list) == 0 || slices.ContainsFunc(list, empty) {
+		return nil, fmt.Errorf("%s has no result of a campaign, or an empty one", name)
+	}
+	return list, nil
+}
+
+// seedRange is the seeds of a campaign that a file has the result of.
+type seedRange struct {
+	campaign, file string
+	first, n       uint64 // a first of 0 is unknown
+}
+
+func (r seedRange) String() string {
+	return fmt.Sprintf("the seeds %d to %d of %s", r.first, r.first+r.n-1, r.campaign)
+}
+
+func (r seedRange) overlaps(o seedRange) bool {
+	return r.campaign == o.campaign && r.first > 0 && o.first > 0 && (r.first-o.first < o.n || o.first-r.first < r.n)
 }
 
 // listBegin matches the first line of a result. A line of progress also begins with a

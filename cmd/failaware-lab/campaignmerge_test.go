@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,4 +35,37 @@ failaware-lab: rough: never reached: a
 	require.Equal(t, uint64(1), all[1].Seeds)
 	_, err = mergeShards([]string{file("3", "nothing")})
 	require.ErrorContains(t, err, "3 is no output of campaign run -o json")
+	for _, text := range []string{"[]", "[{}]", `[{"name":"rough"}]`, "null"} {
+		_, err = mergeShards([]string{one, file("4", text)})
+		require.ErrorContains(t, err, "4 has no result of a campaign", text)
+	}
+	_, err = mergeShards([]string{file("5", `[{"name":"rough","interrupted":true}]`)})
+	require.NoError(t, err, "it ended before the first seed")
+}
+
+// No seed of a campaign counts twice.
+func TestShardsAreMergedOnce(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, first int) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, `[{"name":"rough","first_seed":%d,"seeds":10},{"name":"wan","first_seed":%d,"seeds":5}]`, first, first), 0o600))
+		return path
+	}
+	one, between, two := file("one", 1), file("between", 10), file("two", 11)
+	_, err := mergeShards([]string{two, one})
+	require.NoError(t, err)
+	for _, files := range [][]string{{one, one}, {one, between}, {between, one}, {one, two, between}} {
+		_, err = mergeShards(files)
+		require.ErrorContains(t, err, "of rough, of which ")
+	}
+}
+
+// A result says with which seed it begins, so that merging it again is noticed.
+func TestResultsNameTheirFirstSeed(t *testing.T) {
+	var out, problems bytes.Buffer
+	require.Zero(t, program.Run(t.Context(), []string{"campaign", "run", "mild", "--seeds", "2", "--shard", "3", "--quiet", "-o", "json"}, nil, &out, &problems), &problems)
+	path := filepath.Join(t.TempDir(), "3")
+	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o600))
+	_, err := mergeShards([]string{path, path})
+	require.ErrorContains(t, err, "the seeds 7 to 8 of mild")
 }
