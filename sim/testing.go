@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // T is the part of *testing.T that [Test] needs.
@@ -19,8 +18,8 @@ type T interface {
 }
 
 // Test tests an application. It runs a campaign, of 200 seeds unless c says otherwise, and
-// fails if a promise is broken. It shrinks the failing run for a few seconds, and prints
-// its faults, one a line, and the stack of a panic. It writes the run to a file below
+// fails if a promise is broken. It shrinks the failing run, by as many simulated events as
+// take some seconds, and prints its faults, one a line, and the stack of a panic. It writes the run to a file below
 // testdata/sim, in a directory named after the test. From then on the test replays it
 // first.
 //
@@ -60,9 +59,19 @@ func Test(t T, c Campaign) {
 }
 
 const (
-	testSeeds  = 200
-	shrinkTime = 5 * time.Second
+	testSeeds = 200
+
+	// The search for a smaller case is bounded by what it simulates, so that fast and slow
+	// machines keep the same case.
+	shrinkEvents = 5_000_000
+	leastShrinks = 20 // however many events a run has
 )
+
+// shrinksOf returns how often a case may run while it is shrunk.
+func shrinksOf(c *Case) (int, error) {
+	r, err := c.Run()
+	return int(min(max(shrinkEvents/max(r.Events, 1), leastShrinks), defaultShrinkRuns)), err
+}
 
 // replay runs the cases in a directory. Its error describes the first one that fails.
 func replay(dir string, c *Campaign) error {
@@ -127,9 +136,11 @@ func explain(dir string, c *Campaign, v *Violation) string {
 		return fmt.Sprintf("sim: %v\n(%v)", v, err)
 	}
 	before := len(k.Schedule.Faults)
-	ctx, cancel := context.WithTimeout(context.Background(), shrinkTime)
-	defer cancel()
-	small, runs, err := Shrink(ctx, k, ShrinkOptions{})
+	most, err := shrinksOf(&k)
+	if err != nil {
+		return fmt.Sprintf("sim: %v\n(%v)", v, err)
+	}
+	small, runs, err := Shrink(context.Background(), k, ShrinkOptions{MaxRuns: most})
 	if errors.Is(err, ErrNoViolation) {
 		err = errNotRepeated
 	}

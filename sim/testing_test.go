@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -79,6 +81,27 @@ It is kept in testdata/sim/TestBoss-of-5/one-boss-1.json, and the first thing th
 	broken := &fakeT{name: bad.name}
 	Test(broken, campaign(true))
 	require.Equal(t, file+": sim: a case of format 0: this program reads 1", broken.fatal)
+}
+
+// The case that a test keeps is the same on fast and slow machines.
+func TestTestShrinksAlikeHoweverLongItTakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	found := func(pause time.Duration) string {
+		f := &fakeT{name: "TestBoss/" + pause.String()}
+		synctest.Test(t, func(*testing.T) {
+			slow := func(w *World) App {
+				time.Sleep(pause)
+				return forgetful(false)(w)
+			}
+			Test(f, Campaign{Seeds: 60, Jobs: 1, Options: Options{Duration: 4 * time.Second, App: slow}})
+		})
+		_, text, _ := strings.Cut(f.fatal, "Shrunk")
+		text, _, _ = strings.Cut(text, "It is kept")
+		return text
+	}
+	fast := found(0)
+	require.Contains(t, fast, "faults in")
+	require.Equal(t, fast, found(time.Second))
 }
 
 func TestTestSaysWhatCannotBeRun(t *testing.T) {
