@@ -145,13 +145,13 @@ var settings = []*setting{
 	{"references.phc", "phc", kindPHC, "References", "take UTC from a PTP hardware clock that is ahead of it by OFFSET (37s if it keeps TAI) and off by up to ERROR (default 1ms); can be repeated", addPHC},
 
 	{"broadcast.on", "broadcast", kindBool, "Broadcast", "turn the atomic broadcast on; it must be on in all nodes of the group, or in none", boolean(func(c *nodeConfig) *bool { return &c.broadcast })},
-	{"broadcast.window", "broadcast-window", "bytes", "Broadcast.Window", "size of the messages of a view that some members lack (default 4194304)", integer(func(c *nodeConfig) *int { return &c.cast.Window })},
-	{"broadcast.max_messages", "broadcast-max-messages", "count", "Broadcast.MaxMessages", "number of such messages of one sender in each class (default 16384)", integer(func(c *nodeConfig) *int { return &c.cast.MaxMessages })},
-	{"broadcast.max_payload", "broadcast-max-payload", "bytes", "Broadcast.MaxPayload", "size of the largest message (default 1048576)", integer(func(c *nodeConfig) *int { return &c.cast.MaxPayload })},
+	{"broadcast.window", "broadcast-window", "bytes", "Broadcast.Window", "size of the messages of a view that some members lack, the same everywhere (default 4194304)", integer(func(c *nodeConfig) *int { return &c.cast.Window })},
+	{"broadcast.max_messages", "broadcast-max-messages", "count", "Broadcast.MaxMessages", "number of such messages of one sender in each class, the same everywhere (default 16384)", integer(func(c *nodeConfig) *int { return &c.cast.MaxMessages })},
+	{"broadcast.max_payload", "broadcast-max-payload", "bytes", "Broadcast.MaxPayload", "size of the largest message, the same everywhere (default 1048576)", integer(func(c *nodeConfig) *int { return &c.cast.MaxPayload })},
 	{"broadcast.packet_bytes", "broadcast-packet-bytes", "bytes", "Broadcast.PacketBytes", "size of the messages in one packet (default: as much as max-packet takes)", integer(func(c *nodeConfig) *int { return &c.cast.PacketBytes })},
 	{"broadcast.backlog", "broadcast-backlog", "bytes", "Broadcast.Backlog", "size of deliveries that may wait for the application (default 16777216)", integer(func(c *nodeConfig) *int { return &c.cast.Backlog })},
 	{"broadcast.slow_after", "broadcast-slow-after", "duration", "Broadcast.SlowAfter", "how long the backlog may be larger; after twice as long the node leaves its view (default 1s)", positive(func(c *nodeConfig) *time.Duration { return &c.cast.SlowAfter })},
-	{"broadcast.require_quorum", "broadcast-require-quorum", kindBool, "Broadcast.RequireQuorum", "order messages only in views that hold a quorum, as --quorum says", boolean(func(c *nodeConfig) *bool { return &c.cast.RequireQuorum })},
+	{"broadcast.require_quorum", "broadcast-require-quorum", kindBool, "Broadcast.RequireQuorum", "order messages only in views that hold a quorum, as --quorum says; the same everywhere", boolean(func(c *nodeConfig) *bool { return &c.cast.RequireQuorum })},
 	{"broadcast.send_only", "broadcast-send-only", kindBool, "", "keep no deliveries", boolean(func(c *nodeConfig) *bool { return &c.cast.SendOnly })},
 
 	{"kv.kind", "kv", "linearizable|partitionable", "", "serve a key-value store, the same kind at all nodes; linearizable needs --quorum, and answers where the quorum is; partitionable goes on in every part of a split group", setStore},

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,4 +51,12 @@ func TestSettingsPage(t *testing.T) {
 	have, err := os.ReadFile(settingsPage)
 	require.NoError(t, err)
 	require.Equal(t, b.String(), string(have), "the page is old: go test ./cmd/failaware -run TestSettingsPage -update")
+}
+
+// What nodes of the broadcast must have in common is said of its settings.
+func TestSettingsOfAllNodesAreNamed(t *testing.T) {
+	for _, key := range []string{"broadcast.window", "broadcast.max_messages", "broadcast.max_payload", "broadcast.require_quorum"} {
+		at := slices.IndexFunc(settings, func(s *setting) bool { return s.key == key })
+		require.Contains(t, settings[at].usage, "the same everywhere", key)
+	}
 }
