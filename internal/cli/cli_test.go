@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -217,5 +218,27 @@ func TestUnknownNamesHaveSuggestions(t *testing.T) {
 		var out, problems bytes.Buffer
 		require.Zero(t, p.Run(t.Context(), strings.Fields(line), strings.NewReader(""), &out, &problems), line)
 		require.Contains(t, out.String(), "Usage:", line)
+	}
+}
+
+// fullDisk is an output that takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "/dev/full", Err: errors.New("no space")}
+}
+
+// What is not written ends a program with 1: also the help and the version, which cobra prints.
+func TestOutputsThatAreNotWrittenAreNoUsage(t *testing.T) {
+	p := Program{Root: func() *cobra.Command {
+		root := &cobra.Command{Use: "prog", Args: cobra.NoArgs, RunE: Help}
+		root.AddCommand(&cobra.Command{Use: "do", RunE: func(cmd *cobra.Command, _ []string) error { return PrintLine(cmd, nil, "x") }})
+		return root
+	}}
+	for _, args := range []string{"", "--help", "help do", "do --help", "--version", "do"} {
+		var problems bytes.Buffer
+		code := p.Run(t.Context(), strings.Fields(args), strings.NewReader(""), fullDisk{}, &problems)
+		require.Equal(t, 1, code, args)
+		require.Equal(t, "prog: write /dev/full: no space\n", problems.String(), args)
 	}
 }

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -37,8 +39,13 @@ func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdou
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	help := printHelp(root)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && cmd.Annotations[began] == "" {
+	switch {
+	case err == nil:
+		err = help.err
+	case cmd.Annotations[began] == "" && unwritten(err): // the version
+	case cmd.Annotations[began] == "":
 		if other := p.Elsewhere[firstOf(args)]; other != "" && cmd == root {
 			err = fmt.Errorf("unknown command %q for %q%s", args[0], root.Name(), thereIs("", other))
 		}
@@ -48,6 +55,30 @@ func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdou
 		_, _ = io.WriteString(stderr, message(root.Name(), err))
 	}
 	return int(codeOf(err, p.Never))
+}
+
+// unwritten reports whether an output could not be written.
+func unwritten(err error) bool {
+	e, ok := errors.AsType[*fs.PathError](err)
+	return ok && e.Op == "write"
+}
+
+// helpOutput has the error with which the help could not be written. Cobra has no other way
+// to say so.
+type helpOutput struct{ err error }
+
+// printHelp makes commands note whether their help was written.
+func printHelp(root *cobra.Command) *helpOutput {
+	var h helpOutput
+	inner := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		out := cmd.OutOrStdout()
+		var text bytes.Buffer
+		cmd.SetOut(&text)
+		inner(cmd, args)
+		_, h.err = out.Write(text.Bytes())
+	})
+	return &h
 }
 
 // firstOf returns the first argument, or "".
