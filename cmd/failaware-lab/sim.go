@@ -148,6 +148,8 @@ func (f *simFlags) options() (sim.Options, error) {
 		return opt, fmt.Errorf("--roughness: %v is outside [0.1, 10]", f.roughness)
 	case f.nodes < 1 || f.nodes > sim.MaxNodes:
 		return opt, fmt.Errorf("--nodes: %d is outside [1, %d]", f.nodes, sim.MaxNodes)
+	case f.given("topologies") && f.topologies < 1:
+		return opt, errors.New("--topologies: must be at least 1")
 	case f.topologies > 0 && f.nodes > sim.MaxTopology:
 		return opt, fmt.Errorf("--nodes: %d is above %d, the most for which --topologies can compute a clique cover", f.nodes, sim.MaxTopology)
 	case f.collate != 0 && (f.collate < leader.MinFanout || f.collate > leader.MaxFanout):

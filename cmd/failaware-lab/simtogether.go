@@ -97,6 +97,10 @@ func (f *simFlags) checkOutput() error {
 		return errors.New("--report: needs the name of a file")
 	case f.given("replay") && f.replay == "":
 		return errors.New("--replay: needs the name of a file")
+	case f.given("quorum") && f.quorum == "":
+		return errors.New("--quorum: needs a quorum system")
+	case f.given("campaign") && f.campaign == "":
+		return errors.New("--campaign: needs the name of a campaign")
 	}
 	return nil
 }
