@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ func listCampaigns(cmd *cobra.Command, set campaign.Set) error {
 	for _, c := range campaign.In(set) {
 		lines = append(lines, campaignLine{c.Name, c.Purpose, c.Check, c.Test, c.Long, c.Demands()})
 	}
-	return cli.Print(cmd, lines, func(w io.Writer) error {
+	return printList(cmd, lines, func(w io.Writer) error {
 		t := cli.NewTable(w)
 		t.Row("CAMPAIGN", "CHECK", "TEST", "LONG", "SITUATIONS", "PURPOSE")
 		for _, l := range lines {
@@ -86,6 +87,8 @@ type campaignFlags struct {
 	hashes, quiet bool
 	behaviour     string
 	update        bool
+
+	given func(flag string) bool // reports whether a flag is on the command line
 }
 
 func newCampaignRunCommand() *cobra.Command {
@@ -134,11 +137,16 @@ func (f *campaignFlags) rows(args []string) (rows []campaign.Campaign, err error
 		if err != nil {
 			return nil, err
 		}
+		if slices.ContainsFunc(rows, func(c campaign.Campaign) bool { return c.Name == name }) {
+			return nil, fmt.Errorf("campaign %s is named twice", name)
+		}
 		rows = append(rows, row)
 	}
 	switch {
 	case f.jobs < 1 || f.jobs > sim.MaxJobs:
 		return nil, fmt.Errorf("--jobs: %d is outside [1, %d]", f.jobs, sim.MaxJobs)
+	case f.given("seeds") && f.seeds < 1:
+		return nil, errors.New("--seeds: must be at least 1")
 	case f.first < 1:
 		return nil, errors.New("--first-seed: must be at least 1")
 	case f.shard > maxShard:
@@ -159,6 +167,7 @@ func (f *campaignFlags) rows(args []string) (rows []campaign.Campaign, err error
 }
 
 func (f *campaignFlags) run(cmd *cobra.Command, args []string) error {
+	f.given = cmd.Flags().Changed
 	rows, err := f.rows(args)
 	if err != nil {
 		return cli.WrongUsage(err)

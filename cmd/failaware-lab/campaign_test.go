@@ -25,6 +25,12 @@ func TestCampaignList(t *testing.T) {
 	require.Zero(t, code)
 	var lines []campaignLine
 	require.NoError(t, json.Unmarshal([]byte(out), &lines))
+	code, out, _ = runCampaigns("list", "--set", "check", "-o", "ndjson")
+	require.Zero(t, code)
+	require.Len(t, strings.Split(strings.TrimSpace(out), "\n"), len(lines))
+	var first campaignLine
+	require.NoError(t, json.NewDecoder(strings.NewReader(out)).Decode(&first))
+	require.Equal(t, lines[0], first)
 	for _, l := range lines {
 		require.NotZero(t, l.Check, l.Name)
 		require.NotEmpty(t, l.Purpose, l.Name)

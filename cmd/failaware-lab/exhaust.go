@@ -33,7 +33,7 @@ func newExhaustCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exhaust",
 		Short: "Explore everything that can happen to a few nodes, up to a bound",
-		Long: `Explore every behaviour of two to four nodes up to a bound: each message is in time,
+		Long: `Explore every behaviour of one to four nodes up to a bound: each message is in time,
 late or lost, and simultaneous events happen in every order. Every promise is
 checked in every state, and from every leaf calm must bring one leader and one
 up-to-date view of all within the guaranteed time.

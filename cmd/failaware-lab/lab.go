@@ -114,7 +114,7 @@ func (f *labFlags) plan(stderr io.Writer) (p lab.Plan, err error) {
 
 func (f *labFlags) run(cmd *cobra.Command) error {
 	if f.list {
-		return listLab(cmd.OutOrStdout())
+		return listLab(cmd)
 	}
 	p, err := f.plan(cmd.ErrOrStderr())
 	if err != nil {
@@ -182,15 +182,28 @@ func (f *labFlags) draw(a *lab.Algorithm, s *lab.Scenario) error {
 	return nil
 }
 
-func listLab(w io.Writer) error {
-	t := cli.NewTable(w)
+// labName is the JSON form of the name of an algorithm or a scenario.
+type labName struct {
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+	Title string `json:"title"`
+}
+
+func listLab(cmd *cobra.Command) error {
+	var names []labName
 	for _, a := range lab.Algorithms() {
-		t.Row("algorithm", a.Name, a.Title)
+		names = append(names, labName{"algorithm", a.Name, a.Title})
 	}
 	for _, s := range lab.Scenarios() {
-		t.Row("scenario", s.Name, s.Title)
+		names = append(names, labName{"scenario", s.Name, s.Title})
 	}
-	return t.Flush()
+	return printList(cmd, names, func(w io.Writer) error {
+		t := cli.NewTable(w)
+		for _, n := range names {
+			t.Row(n.Kind, n.Name, n.Title)
+		}
+		return t.Flush()
+	})
 }
 
 func printLab(cmd *cobra.Command, rows []lab.Row) error {

@@ -103,6 +103,9 @@ next:
 		var known []string
 		for i := range all {
 			if known = append(known, name(&all[i])); name(&all[i]) == n {
+				if slices.ContainsFunc(out, func(e E) bool { return name(&e) == n }) {
+					return nil, fmt.Errorf("lab: %s %s is named twice", what, n)
+				}
 				out = append(out, all[i])
 				continue next
 			}
