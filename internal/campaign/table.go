@@ -251,7 +251,7 @@ func changes() []Campaign {
 // use: what adds up slowly, such as errors of clocks, shows in no other world.
 func enduring() []Campaign {
 	return []Campaign{
-		{Name: "days", Purpose: "hours and days with few faults, all that a world can have", Vary: varyDays, Long: 4},
+		{Name: "days", Purpose: "hours and days with few faults, all that a world can have", Vary: varyDays, Test: 3, Long: 4},
 	}
 }
 
