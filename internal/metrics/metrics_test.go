@@ -180,6 +180,7 @@ func TestTheGlobalLeadIsScraped(t *testing.T) {
 		return value(text, "failaware_leads") == "1"
 	}, time.Minute, 10*time.Millisecond)
 	require.Equal(t, "0", value(text, "failaware_leads_globally"), "one node is no majority")
+	require.Equal(t, "0", value(text, "failaware_global_leader_id"))
 	require.Equal(t, "4", value(text, "failaware_quorum_epoch"))
 
 	system, err = quorum.Parse("majority:1")
@@ -188,7 +189,11 @@ func TestTheGlobalLeadIsScraped(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = alone.Close() }()
 	m = New(t.Context(), alone, Sources{})
-	require.Eventually(t, func() bool { return value(scrape(t, m.Handler()), "failaware_leads_globally") == "1" }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		text = scrape(t, m.Handler())
+		return value(text, "failaware_leads_globally") == "1"
+	}, time.Minute, 10*time.Millisecond)
+	require.Equal(t, "1", value(text, "failaware_global_leader_id"))
 }
 
 // name matches the metrics that a page or a rule names.

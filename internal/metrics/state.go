@@ -39,6 +39,7 @@ var (
 	descLeader    = desc("leader_id", "The id of the leader; 0 means none.")
 	descLease     = desc("leader_lease_seconds", "The longest time that the answer about the leader stays up to date.")
 	descGlobal    = desc("leads_globally", "Whether the node leads the whole network; missing without a quorum system.")
+	descGlobally  = desc("global_leader_id", "The id of the node that leads the whole network, as this node has heard; 0 means none, missing without a quorum system.")
 	descEpoch     = desc("quorum_epoch", "The number of the quorum system in use; missing without one.")
 	descFresh     = desc("view_up_to_date", "Whether the view is up to date.")
 	descMembers   = desc("view_members", "Members of the view that was installed last.")
@@ -147,7 +148,9 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	out.gauge(descInfo, 1, s.Version, x.ID.String(), x.Name, x.Group)
 	out.answers(&x)
 	if e := s.node.Epoch(); e.System != "" {
-		out.yes(descGlobal, s.node.LeadsGlobally())
+		global := s.node.GlobalLeader()
+		out.yes(descGlobal, global.Leads)
+		out.gauge(descGlobally, float64(global.Leader))
 		out.gauge(descEpoch, float64(e.Epoch))
 	}
 	out.sources(&s.Sources)

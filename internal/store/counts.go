@@ -18,7 +18,7 @@ type Counts struct {
 	Keys, Bytes, Leases, Conflicts int
 	Applied                        uint64            // operations, of all nodes
 	Submitted, Failed              uint64            // by this node: with a result, and without
-	Events                         map[string]uint64 // by the names of their types in package replicate, as in "startedover"; all are there
+	Events                         map[string]uint64 // by the names of their types in package replicate, as in "startedover", and lossy; all are there
 }
 
 // events has one of each kind.
@@ -26,11 +26,15 @@ var events = []replicate.Event{replicate.AwaitsMemory{}, replicate.Begun{}, repl
 	replicate.Disk{}, replicate.Diverged{}, replicate.Hanging{}, replicate.Merged{}, replicate.Receiving{}, replicate.Recovered{}, replicate.Refused{},
 	replicate.Restored{}, replicate.RolledBack{}, replicate.Settled{}, replicate.StartedOver{}, replicate.StateLost{}, replicate.Stuck{}, replicate.TooLarge{}}
 
+// lossy counts the beginnings after which acknowledged operations may be gone. They count as
+// begun too.
+const lossy = "lossy"
+
 func nameOf(e replicate.Event) string { return strings.ToLower(reflect.TypeOf(e).Name()) }
 
 // noEvents returns the counts of the events at the start.
 func noEvents() map[string]uint64 {
-	counts := map[string]uint64{}
+	counts := map[string]uint64{lossy: 0}
 	for _, e := range events {
 		counts[nameOf(e)] = 0
 	}
@@ -66,6 +70,9 @@ func (s *Store) noteEvent(e replicate.Event) {
 	c := &s.counted
 	c.mu.Lock()
 	c.events[nameOf(e)]++
+	if b, ok := e.(replicate.Begun); ok && b.Lossy {
+		c.events[lossy]++
+	}
 	c.mu.Unlock()
 	if s.cfg.OnEvent != nil {
 		s.cfg.OnEvent(e)

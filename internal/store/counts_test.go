@@ -29,12 +29,24 @@ func TestEveryKindOfEventIsCountedFromTheStart(t *testing.T) {
 		for _, f := range found {
 			require.Contains(t, counted, strings.ToLower(f[1]))
 		}
-		require.Len(t, counted, len(found))
+		require.Contains(t, counted, lossy)
+		require.Len(t, counted, len(found)+1)
 		require.Zero(t, counted["diverged"])
 		require.NotZero(t, counted["settled"])
 		clear(counted)
 		require.NotZero(t, g.stores[0].Counts().Events["settled"], "what was told belongs to who asked")
 	})
+}
+
+// A beginning after which acknowledged operations may be gone is counted on its own.
+func TestLossyBeginningsAreCounted(t *testing.T) {
+	s := &Store{}
+	s.counted.events = noEvents()
+	s.noteEvent(replicate.Begun{})
+	require.Zero(t, s.counted.events[lossy])
+	s.noteEvent(replicate.Begun{Lossy: true})
+	require.EqualValues(t, 1, s.counted.events[lossy])
+	require.EqualValues(t, 2, s.counted.events["begun"])
 }
 
 // A build that compares states in another way is no fault of anybody's settings: an upgrade

@@ -104,7 +104,23 @@ var situations = map[string]struct{ load, want string }{
   failaware_node_info{instance="b",group="g",node="2"} 1x20
   failaware_node_info{instance="c",group="other",node="1"} 1x20
   failaware_node_info{instance="d",group="other",node="2"} 1x20
-  failaware_node_info{instance="e",group="none",node="1"} 1x20`, `{group="g"} 0`},
+  failaware_node_info{instance="e",group="none",node="1"} 1x20
+  failaware_leads_globally{instance="f"} 0x20
+  failaware_global_leader_id{instance="f"} 0x20
+  failaware_node_info{instance="f",group="unreached",node="1"} 1x20
+  failaware_leads_globally{instance="g"} 0x20
+  failaware_global_leader_id{instance="g"} 3x20
+  failaware_node_info{instance="g",group="unreached",node="2"} 1x20
+  failaware_global_leader_id{instance="a"} 0x20`, `{group="g"} 0`},
+	"FailawareTwoGlobalLeaders": {`
+  failaware_leads_globally{instance="a"} 1x20
+  failaware_leads_globally{instance="b"} 0x20
+  failaware_leads_globally{instance="c"} 1x20
+  failaware_leads_globally{instance="d"} 1x20
+  failaware_node_info{instance="a",group="g",node="1"} 1x20
+  failaware_node_info{instance="b",group="g",node="2"} 1x20
+  failaware_node_info{instance="c",group="g",node="3"} 1x20
+  failaware_node_info{instance="d",group="other",node="1"} 1x20`, `{group="g"} 2`},
 	"FailawareStoreWaits": {`
   failaware_store_accepting{instance="a"} 0x20
   failaware_store_accepting{instance="b"} 1x20`, `failaware_store_accepting{instance="a"} 0`},
@@ -119,10 +135,24 @@ var situations = map[string]struct{ load, want string }{
   failaware_events_total{instance="a",kind="inconsistent"} 0x15 1x40
   failaware_events_total{instance="a",kind="peer-cloned"} 0x40
   failaware_events_total{instance="a",kind="peer-duplicated"} 0x40
-  failaware_events_total{instance="b",kind="view-fresh"} 0x15 1x40`, `{instance="a",kind="inconsistent"} 1`},
+  failaware_events_total{instance="b",kind="view-fresh"} 0x15 1x40
+  failaware_events_total{instance="new",kind="other-quorum"} _x30 3x30
+  failaware_events_total{instance="new",kind="inconsistent"} _x30 0x30
+  failaware_events_total{instance="old",kind="other-quorum"} 3x60`, `{instance="a",kind="inconsistent"} 1
+  failaware_events_total{instance="new",kind="other-quorum"} 3`},
 	"FailawareStoreFault": {`
   failaware_store_events_total{instance="a",kind="diverged"} 0x15 1x40
-  failaware_store_events_total{instance="b",kind="merged"} 0x15 1x40`, `{instance="a",kind="diverged"} 1`},
+  failaware_store_events_total{instance="a",kind="rolledback"} 0x15 1x40
+  failaware_store_events_total{instance="a",kind="discarded"} 0x15 1x40
+  failaware_store_events_total{instance="b",kind="merged"} 0x15 1x40
+  failaware_store_events_total{instance="new",kind="begun"} _x30 1x30
+  failaware_store_events_total{instance="new",kind="lossy"} _x30 1x30`, `{instance="a",kind="diverged"} 1
+  {instance="a",kind="rolledback"} 1
+  failaware_store_events_total{instance="new",kind="lossy"} 1`},
+	"FailawareStoreDiscarded": {`
+  failaware_store_events_total{instance="a",kind="discarded"} 0x15 1x40
+  failaware_store_events_total{instance="a",kind="rolledback"} 0x15 1x40
+  failaware_store_events_total{instance="b",kind="discarded"} 1x60`, `{instance="a",kind="discarded"} 1`},
 	"FailawareHandlersFail": {`
   failaware_handler_events_total{instance="a",outcome="failed"} 0x15 1x40
   failaware_handler_events_total{instance="b",outcome="handled"} 0x15 1x40`, `{instance="a",outcome="failed"} 1`},
