@@ -21,7 +21,8 @@ import (
 const nobody = "65532:65532"
 
 // writeImage writes an image of the OCI for all Linux targets, as a tar file of its
-// layout. The image has the program and nothing else.
+// layout. The image has the program and nothing else. The layout names one index, which has
+// the images of the targets: tools that are told no name take a layout with one entry.
 func (r *release) writeImage() error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	some := false
@@ -41,7 +42,8 @@ func (r *release) writeImage() error {
 		return nil
 	}
 	dir := filepath.Join(r.work, "image")
-	if _, err := layout.Write(dir, index); err != nil {
+	whole := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{Add: index})
+	if _, err := layout.Write(dir, whole); err != nil {
 		return err
 	}
 	var files tree

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
@@ -84,6 +83,9 @@ func TestTheManifestsFitTogether(t *testing.T) {
 	}
 	require.Equal(t, 1, g.disruption.Spec.MaxUnavailable.IntValue())
 	require.EqualValues(t, 1, g.set.Spec.Ordinals.Start, "ids of nodes begin with 1")
+	require.Equal(t, appsv1.OnDeleteStatefulSetStrategyType, g.set.Spec.UpdateStrategy.Type, "readiness cannot say that the next pod may go")
+	claim := g.set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests[corev1.ResourceStorage]
+	require.Greater(t, claim.Value(), int64(256<<20), "a log of 64 MiB and snapshots")
 
 	var peers []string
 	for id := range int(*g.set.Spec.Replicas) {
@@ -106,15 +108,10 @@ func TestTheManifestsFitTogether(t *testing.T) {
 }
 
 // podRoot makes the root directory of a pod: the image, and the volumes with the owners
-// and modes that kubelet gives them.
-func podRoot(t *testing.T, g *group) (root string, config v1.Config) {
+// and modes that kubelet gives them. volumes has those that may be written.
+func podRoot(t *testing.T, g *group) (root string, volumes []string, config v1.Config) {
 	t.Helper()
-	index, err := layout.ImageIndexFromPath(unpackedImage(t))
-	require.NoError(t, err)
-	m, err := index.IndexManifest()
-	require.NoError(t, err)
-	image, err := index.Image(m.Manifests[0].Digest)
-	require.NoError(t, err)
+	image := imageOf(t, unpackedImage(t), "linux/amd64")
 	file, err := image.ConfigFile()
 	require.NoError(t, err)
 	root, err = os.MkdirTemp("", "pod")
@@ -124,60 +121,82 @@ func podRoot(t *testing.T, g *group) (root string, config v1.Config) {
 	unpack(t, mutate.Extract(image), root)
 
 	owners := int(*g.set.Spec.Template.Spec.SecurityContext.FSGroup)
-	volume := func(path string, mode os.FileMode) {
-		path = filepath.Join(root, path)
+	for _, m := range g.set.Spec.Template.Spec.Containers[0].VolumeMounts {
+		if m.ReadOnly {
+			continue
+		}
+		path, mode := filepath.Join(root, m.MountPath), 0o777|os.ModeSetgid
+		if m.Name == g.set.Spec.VolumeClaimTemplates[0].Name {
+			mode = 0o775 | os.ModeSetgid
+		}
 		require.NoError(t, os.MkdirAll(path, 0o755))
 		require.NoError(t, os.Chown(path, 0, owners))
 		require.NoError(t, os.Chmod(path, mode))
+		volumes = append(volumes, path)
 	}
-	volume("var/lib/failaware", 0o775|os.ModeSetgid)
-	volume("run/failaware", 0o777|os.ModeSetgid)
 	keys, err := exec.Command(filepath.Join(root, "failaware"), "keygen").Output()
 	require.NoError(t, err)
 	secret := filepath.Join(root, g.settings.Data["FAILAWARE_KEY_FILE"])
 	require.NoError(t, os.MkdirAll(filepath.Dir(secret), 0o755))
 	require.NoError(t, os.WriteFile(secret, keys, 0o440))
 	require.NoError(t, os.Chown(secret, 0, owners))
-	return root, file.Config
+	return root, volumes, file.Config
 }
 
+// readOnly runs a command, and has all of a pod's root but its volumes be read-only for it.
+// The port of the command is its own too.
+const readOnly = `root=$1 && shift && mount --bind "$root" "$root" || exit
+while [ "$1" != -- ]; do mount --bind "$1" "$1" || exit; shift; done
+shift && mount -o remount,bind,ro "$root" && exec "$@"`
+
 // A pod runs from its manifest, as far as that is possible without Kubernetes, and the
-// probes are the commands of the manifest.
+// probes are the commands of the manifest. It may have a store.
 func TestAPodRuns(t *testing.T) {
 	g := rendered(t)
+	require.True(t, *g.set.Spec.Template.Spec.Containers[0].SecurityContext.ReadOnlyRootFilesystem)
 	if os.Geteuid() != 0 {
 		t.Skip("chroot needs root")
 	}
-	root, config := podRoot(t, &g)
-	env := append(config.Env, g.environment(t)...)
-	chroot, err := exec.LookPath("chroot")
-	require.NoError(t, err)
+	t.Run("without a store", func(t *testing.T) { aPodRuns(t, &g) })
+	store := []string{"FAILAWARE_KV=linearizable", "FAILAWARE_QUORUM=majority:1"}
+	t.Run("with a store in memory", func(t *testing.T) { aPodRuns(t, &g, store...) })
+	t.Run("with a store on its volume", func(t *testing.T) { aPodRuns(t, &g, append(store, "FAILAWARE_KV_DIR=/var/lib/failaware/kv")...) })
+}
+
+func aPodRuns(t *testing.T, g *group, store ...string) {
+	root, volumes, config := podRoot(t, g)
+	env := slices.Concat(config.Env, g.environment(t), store)
 	command := func(args ...string) *exec.Cmd {
-		cmd := exec.Command(chroot, append([]string{"--userspec=" + config.User, root}, args...)...)
+		cmd := exec.Command("chroot", append([]string{"--userspec=" + config.User, root}, args...)...)
 		cmd.Env = env
 		return cmd
 	}
-	node := command(append(config.Entrypoint, config.Cmd...)...)
-	node.Args = append([]string{"unshare", "--net"}, node.Args...) // its port is its own
-	node.Path, err = exec.LookPath("unshare")
-	require.NoError(t, err)
+	node := exec.Command("unshare", slices.Concat([]string{"--net", "--mount", "sh", "-c", readOnly, "sh", root}, volumes,
+		[]string{"--"}, command().Args, config.Entrypoint, config.Cmd)...)
+	node.Env = append(env, "PATH="+os.Getenv("PATH"))
 	var log bytes.Buffer
 	node.Stdout, node.Stderr = &log, &log
 	require.NoError(t, node.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- node.Wait() }()
 	t.Cleanup(func() { _ = node.Process.Kill() })
-	probe := func(p *corev1.Probe) bool { return command(p.Exec.Command...).Run() == nil }
-	c := g.set.Spec.Template.Spec.Containers[0]
-	for _, p := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
-		for end := time.Now().Add(patience); !probe(p); time.Sleep(50 * time.Millisecond) {
+	succeeds := func(args ...string) {
+		t.Helper()
+		for end := time.Now().Add(patience); command(args...).Run() != nil; time.Sleep(50 * time.Millisecond) {
 			select {
 			case err := <-ended:
 				require.FailNow(t, "the node ends", "%v\n%s", err, log.String())
 			default:
-				require.True(t, time.Now().Before(end), "%v fails", p.Exec.Command)
+				require.True(t, time.Now().Before(end), "%v fails", args)
 			}
 		}
+	}
+	c := g.set.Spec.Template.Spec.Containers[0]
+	for _, p := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
+		succeeds(p.Exec.Command...)
+	}
+	if store != nil {
+		succeeds("/failaware", "kv", "put", "key", "value")
 	}
 	out, err := command("/failaware", "status", "-o", "ndjson").Output()
 	require.NoError(t, err)
@@ -185,5 +204,5 @@ func TestAPodRuns(t *testing.T) {
 	require.NoError(t, node.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, <-ended, log.String())
 	require.Contains(t, log.String(), "left after")
-	require.False(t, probe(c.LivenessProbe))
+	require.Error(t, command(c.LivenessProbe.Exec.Command...).Run())
 }
