@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -58,6 +59,9 @@ func (r *nodeRun) prepareStore() error {
 	kind := kv.Kind(slices.Index(kv.Kinds, r.cfg.kv))
 	var err error
 	r.prepared, err = store.Prepare(r.cfg.Config, store.Config{Kind: kind, Dir: r.cfg.kvDir, LeasedReads: r.cfg.kvLeased, Trace: r.cfg.kvTrace, OnEvent: r.logStore})
+	if path, ok := errors.AsType[*fs.PathError](err); ok && r.cfg.kvDir == "" {
+		return cli.Wrong("--kv: large snapshots need a temporary directory: %w; TMPDIR names another one, and with --kv-dir none is needed", path)
+	}
 	if err != nil {
 		return r.damagedError(err)
 	}
