@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -175,6 +176,22 @@ func TestServicesThatDoNotStart(t *testing.T) {
 	require.Equal(t, "inactive", s.state("ActiveState"))
 }
 
+// An address that comes late does not keep a node down.
+func TestAnAddressMayComeLate(t *testing.T) {
+	_, newer := debs(t)
+	s := service{startContainer(t)}
+	s.configure("id: 1\nlisten: 192.0.2.1:7001\ninsecure: true\n")
+	s.install(newer)
+	often := func(out string) bool {
+		n, _ := strconv.Atoi(strings.TrimSpace(out))
+		return n > 5
+	}
+	s.until(often, "systemctl", "show", "--value", "--property=NRestarts", "failaware.service")
+	require.Equal(t, "activating", s.state("ActiveState"))
+	s.run("ip", "address", "add", "192.0.2.1/32", "dev", "lo")
+	s.running("")
+}
+
 // A package that comes back after a removal has its service as it was, and one that the
 // administrator has turned off stays off.
 func TestThePackageComesBack(t *testing.T) {
@@ -221,6 +238,32 @@ func TestTheUnitGivesDefaults(t *testing.T) {
 	require.NotEqual(t, first, s.state("MainPID"))
 	s.run("failaware", "status", "--addr", "http://127.0.0.1:7101", "--token-file", "/var/lib/failaware/token")
 	require.Contains(t, s.run("ls", "/var/lib/failaware/a"), "node-1")
+}
+
+// Settings that need more than the unit gives work with the lines of the page.
+func TestTheUnitGivesWhatThePageSays(t *testing.T) {
+	page, err := os.ReadFile("../../docs/start/install.md")
+	require.NoError(t, err)
+	lines := func(setting string) (all string) {
+		row := regexp.MustCompile("(?m)^\\| [^|\n]*" + regexp.QuoteMeta(setting) + ".*$").FindString(string(page))
+		for _, line := range regexp.MustCompile("`([A-Z]\\w+=[^`]*)`").FindAllStringSubmatch(row, -1) {
+			all += line[1] + "\n"
+		}
+		require.NotEmpty(t, all, setting)
+		return all
+	}
+	_, newer := debs(t)
+	s := service{startContainer(t)}
+	s.install(newer)
+	s.run("install", "-d", "-o", "failaware", "-g", "failaware", "/srv/failaware")
+	s.configure(sound + "insecure: true\nstate_dir: /srv/failaware\nntp:\n  listen: 0.0.0.0:123\nclockbound:\n  path: /run/clockbound/shm0\n")
+	s.write("/etc/systemd/system/failaware.service.d/override.conf", 0o644,
+		"[Service]\n"+lines("--ntp-listen")+lines("--clockbound")+strings.TrimSpace(lines("`state_dir`"))+"/srv/failaware\n")
+	s.run("systemctl", "daemon-reload")
+	s.run("systemctl", "restart", "failaware.service")
+	s.running("")
+	s.run("test", "-e", "/run/clockbound/shm0")
+	require.Contains(t, s.run("ls", "/srv/failaware"), "node-1")
 }
 
 // What the package installs is owned by root, and nobody else may write it.
