@@ -7,7 +7,7 @@ import (
 )
 
 // OtherQuorum says that Peer is configured with another quorum system or epoch. The two do
-// not vote for each other.
+// not vote for each other. It comes again each minute while they hear each other.
 type OtherQuorum struct {
 	Header `api:"reason"`
 	Peer   timed.NodeID `api:"peer"`

@@ -109,13 +109,17 @@ func (e *Election) HandleQuorum(_ timed.Instant, from timed.NodeID, id QuorumID,
 	}
 	p.quorumKnown, p.quorum = true, id
 	e.topValid = false
-	if e.cfg.Epochs != nil && id.Epoch != e.global.id.Epoch {
-		return out // one of the two has not heard of the other's epoch yet
-	}
-	if id == e.QuorumID() {
+	if !e.Contradicts(from) {
 		return out
 	}
 	return append(out, Effect{Kind: OtherQuorum, Peer: from, Quorum: id})
+}
+
+// Contradicts reports whether a peer is known to vote for another quorum system, and neither
+// of the two will hear of the other's: where quorum systems are replaced, one that has another
+// epoch may not have heard yet.
+func (e *Election) Contradicts(id timed.NodeID) bool {
+	return e.differs(id) && (e.cfg.Epochs == nil || e.peers.of(id).quorum.Epoch == e.global.id.Epoch)
 }
 
 // foreign reports whether a peer is known to vote for another quorum system, and this

@@ -80,6 +80,7 @@ type quorums map[timed.NodeID]*otherQuorum
 
 type otherQuorum struct {
 	event    stack.Event   // given, unless it waits
+	at       timed.Instant // when it was given
 	since    timed.Instant // since when it waits for the peer's settings; 0: none waits
 	theirs   wire.Settings
 	exchange exchange
@@ -120,8 +121,23 @@ func (d *driver) askQuorum(id timed.NodeID, q *otherQuorum) {
 		d.await()
 		return
 	}
-	q.since = 0
+	q.since, q.at = 0, now
 	d.report.events = append(d.report.events, q.event)
+	d.await()
+}
+
+// repeatQuorum gives the event again, once in mismatchPeriod while the peer is alive and votes
+// for another system: who counts events sees that it lasts.
+func (d *driver) repeatQuorum(id timed.NodeID, q *otherQuorum) {
+	if d.stack == nil || !d.stack.Election().Contradicts(id) {
+		return
+	}
+	d.await()
+	due := d.clock.now.Sub(q.at) >= mismatchPeriod
+	if due && d.pub.current.Alive.Has(id) {
+		q.at = d.clock.now
+		d.report.events = append(d.report.events, q.event)
+	}
 }
 
 // takeSettings takes the settings of a node of this group, and answers with this node's if the
@@ -159,6 +175,8 @@ func (d *driver) awaitSettings() {
 	for id := range idsOf(d.quorums).All() {
 		if q := d.quorums[id]; q.since != 0 {
 			d.askQuorum(id, q)
+		} else {
+			d.repeatQuorum(id, q)
 		}
 	}
 }
