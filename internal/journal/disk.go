@@ -4,7 +4,8 @@ import "io"
 
 // Disk is the directory of a journal. Tests have one that loses its power.
 type Disk interface {
-	// Create makes a file, or empties it if there is one.
+	// Create makes a file, or empties it if there is one. Its error matches [ErrFull] if
+	// the disk has no room for one, or no more files can be opened.
 	Create(name string) (File, error)
 	// Open opens a file for reading and writing.
 	Open(name string) (File, error)

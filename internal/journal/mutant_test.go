@@ -64,6 +64,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SystemFlushTriedAgain":      failedFlushes,
 		"JournalFlushUnasked":        systemRefuses,
 		"JournalQuotaIsAFault":       fullSystem,
+		"JournalExhaustedIsAFault":   exhaustedSystem,
 		"JournalRemovesOthers":       leavesOtherFiles,
 		"JournalLockKept":            oneOwner,
 	})

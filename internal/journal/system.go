@@ -61,7 +61,11 @@ func (s system) Create(name string) (File, error) {
 	if err := os.Remove(s.Path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return s.open(name, os.O_CREATE|os.O_EXCL)
+	f, err := s.open(name, os.O_CREATE|os.O_EXCL)
+	if isExhausted(err) {
+		return nil, &exhaustedError{err} // no file was made
+	}
+	return f, err
 }
 
 func (s system) List() (names []string, err error) {
@@ -105,6 +109,18 @@ func (f systemFile) Allocate(size int64) error { return classify(allocate(f.File
 // Sync flushes the file. No failure of it matches ErrFull, even for lack of room: the system may
 // have dropped what it could not write, and another flush would succeed without it.
 func (f systemFile) Sync() error { return f.flush(f.File) }
+
+// Passes reports whether an error to write a file says that there is no room, or that no more
+// files can be opened. Another attempt may succeed.
+func Passes(err error) bool { return isFull(err) || isExhausted(err) }
+
+// exhaustedError says that no more files can be opened. It matches ErrFull: as with a full disk,
+// nothing was changed, and another attempt may succeed.
+type exhaustedError struct{ error }
+
+func (e *exhaustedError) Is(target error) bool { return target == ErrFull }
+
+func (e *exhaustedError) Unwrap() error { return e.error }
 
 // classify makes errors that say that the disk is full match ErrFull.
 func classify(err error) error {
