@@ -147,9 +147,9 @@ type Diverged struct {
 // process or the power ended. No caller was told that these operations last.
 type Recovered struct{ Operations, Cut uint64 }
 
-// Disk says that the disk of this node is full, and Err names the path. The replica takes
-// no more operations until there is room again ([Progress]); another Disk with a nil Err
-// says so.
+// Disk says that the disk of this node takes nothing, as when it is full, and Err names the
+// path. The replica takes no more operations until it does again ([Progress]); another Disk with
+// a nil Err says so.
 type Disk struct{ Err error }
 
 // Differs says that Setting, a field of [Config] that must be the same at all nodes, is
@@ -274,9 +274,9 @@ func (e Recovered) String() string {
 
 func (e Disk) String() string {
 	if e.Err == nil {
-		return "the disk of the state has room again"
+		return "the disk takes the state of this node again"
 	}
-	return fmt.Sprintf("this node waits for room to keep its state: %v", e.Err)
+	return fmt.Sprintf("this node waits for its disk: %v", e.Err)
 }
 
 func (e Differs) String() string {

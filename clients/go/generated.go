@@ -831,7 +831,7 @@ type KVStatus struct {
 	// Conflicts The number of conflicts.
 	Conflicts int `json:"conflicts"`
 
-	// Disk Why the disk of the state is full: this node applies nothing until it has room.
+	// Disk Why the disk of this node takes nothing, as when it is full: the node takes no commands until it does again.
 	Disk *string `json:"disk,omitempty"`
 
 	// Expired How many keys have ended with their leases.
@@ -882,7 +882,7 @@ type KVStatus struct {
 	// Tombstones The number of deletions that are remembered.
 	Tombstones int `json:"tombstones"`
 
-	// Unstored Nodes whose disks hold commands up for more than a second. They say why.
+	// Unstored Other nodes whose disks hold commands up for more than a second. They say why.
 	Unstored *[]int `json:"unstored,omitempty"`
 
 	// UnstoredNs For how long they have held commands up.

@@ -1706,13 +1706,13 @@ export interface components {
             kind: "linearizable" | "partitionable";
             /** @description The directory that keeps the state. */
             storage?: string;
-            /** @description Why the disk of the state is full: this node applies nothing until it has room. */
+            /** @description Why the disk of this node takes nothing, as when it is full: the node takes no commands until it does again. */
             disk?: string;
             /** @description The node takes commands, and they have outcomes: it is false while a disk holds them up. */
             accepting: boolean;
             /** @description Nodes that may know more, for which the view waits. */
             absent: number[];
-            /** @description Nodes whose disks hold commands up for more than a second. They say why. */
+            /** @description Other nodes whose disks hold commands up for more than a second. They say why. */
             unstored?: number[];
             /**
              * Format: int64

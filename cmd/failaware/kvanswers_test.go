@@ -92,7 +92,7 @@ func TestStatusOfAFullDisk(t *testing.T) {
 	require.Equal(t, int(exitUnavailable), code, stderr)
 	require.Contains(t, out, "revision 156, 376 changes wait; at work\n")
 	require.Contains(t, out, "takes commands: no\n")
-	require.Regexp(t, `waits for +room: journal: the disk is full: no space left on device\n`, out)
+	require.Regexp(t, `waits for +its disk: journal: the disk is full: no space left on device\n`, out)
 }
 
 // A node whose own disk is full names that alone, although it is one of those that hold the

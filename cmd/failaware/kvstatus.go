@@ -50,7 +50,7 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 	t.Row("state", fmt.Sprintf("revision %d, %s; %s", a.Revision, fresh, a.Fresh.Situation))
 	t.Row("view", fmt.Sprintf("nodes %v; takes commands: %s", a.Fresh.Members, takesText(a)))
 	if a.Disk != "" {
-		t.Row("waits for", "room: "+a.Disk)
+		t.Row("waits for", "its disk: "+a.Disk)
 	}
 	if heldUp(a) {
 		t.Row("waits for", "the disk of "+plural(a.Unstored)+": 'kv status' there says why")

@@ -128,10 +128,10 @@ type KVConflict struct {
 type KVStatus struct {
 	Kind       string  `json:"kind"`
 	Storage    string  `json:"storage,omitempty"` // directory
-	Disk       string  `json:"disk,omitempty"`    // why the disk is full
+	Disk       string  `json:"disk,omitempty"`    // why that of this node takes nothing
 	Accepting  bool    `json:"accepting"`
 	Absent     []int   `json:"absent"`                // nodes that may know more
-	Unstored   []int   `json:"unstored,omitempty"`    // nodes whose disks hold commands up
+	Unstored   []int   `json:"unstored,omitempty"`    // other nodes whose disks hold commands up
 	UnstoredNS int64   `json:"unstored_ns,omitempty"` // for how long
 	Obstacle   string  `json:"obstacle,omitempty"`    // why the state that this node waits for does not come
 	Lossy      string  `json:"lossy,omitempty"`       // that commands acknowledged before the state began may be gone

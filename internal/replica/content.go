@@ -11,11 +11,19 @@ import (
 type Bytes interface {
 	// ReadAt returns io.EOF only at the end of the appended bytes.
 	io.ReaderAt
-	// Append adds bytes at the end, or none if it returns an error.
+	// Append adds bytes at the end, or none if it returns an error. Another call may succeed,
+	// unless the error is a [*BrokenError].
 	Append(p []byte) error
 	// Discard frees the room. The bytes are not used any more.
 	Discard()
 }
+
+// BrokenError says that Bytes take nothing any more.
+type BrokenError struct{ Err error }
+
+func (e *BrokenError) Error() string { return e.Err.Error() }
+
+func (e *BrokenError) Unwrap() error { return e.Err }
 
 // Memory is Bytes in memory.
 type Memory []byte

@@ -160,7 +160,8 @@ const (
 	// EventRecovered: the state began with what the disk has, with Total operations after
 	// the snapshot. Bytes were cut off, of a batch that was not complete.
 	EventRecovered
-	// EventDisk: the disk of this node is full, which Err says, or no longer is.
+	// EventDisk: the disk of this node is full, which Err says, or no longer is. With Withdraw,
+	// it has failed.
 	EventDisk
 	// EventDiffers: Setting, which must be the same at all members, is Here at this node
 	// and There at Member. If it is Storage, the view does not continue, and a node without

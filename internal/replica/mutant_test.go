@@ -94,6 +94,8 @@ var notices = map[string]func(testing.TB){
 	"ReplicaSnapshotFree":         leavesRoom,
 	"ReplicaRestsForever":         restsEnd,
 	"ReplicaPieceLost":            roomComesLate,
+	"ReplicaBrokenWaits":          endsWithItsDisk,
+	"ReplicaRoomUnasked":          roomComesLate,
 	"ReplicaHoldersOfAnotherView": lastingNeedsAQuorum,
 	"ReplicaForgetfulCounts":      forgetfulQuorum,
 	"ReplicaWaitingRemembers":     newcomerCounts,

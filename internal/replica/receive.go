@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/failaware/failaware/timed"
@@ -18,7 +19,7 @@ type incoming struct {
 	wanted       bool         // in some settled view
 	again        bool         // repeat the acknowledgement
 	seen         bool         // its source continues it in this view
-	failed       bool         // a piece could not be stored
+	err          error        // why a piece could not be stored, until one is
 }
 
 func (p *incoming) whole() bool { return p.data.size == p.size }
@@ -102,12 +103,16 @@ func (m *Replica) takeChunk(from timed.NodeID, c *message) {
 	m.proceed(p)
 }
 
-// store adds bytes to a received part. If it fails, it gives up the room of the spare, and resume
-// asks the sender for them again.
+// store adds bytes to a received part. If there is no room, it gives up that of the spare, and resume
+// asks the sender for them again. If there never will be, the node ends.
 func (m *Replica) store(p *incoming, b []byte) bool {
 	_, err := p.data.Write(b)
-	if failed := err != nil; failed != p.failed {
-		p.failed = failed
+	if _, broken := errors.AsType[*BrokenError](err); broken {
+		m.emit(Effect{Kind: Withdraw, Event: &Event{Kind: EventDisk, Err: err}})
+		return false
+	}
+	if (err != nil) != (p.err != nil) {
+		p.err = err
 		m.notify(Event{Kind: EventDisk, Err: err})
 	}
 	if err != nil {
@@ -117,6 +122,16 @@ func (m *Replica) store(p *incoming, b []byte) bool {
 	return err == nil
 }
 
+// Full returns why there is no room for a snapshot that this node needs, or nil.
+func (m *Replica) Full() error {
+	for _, p := range m.incoming {
+		if p.err != nil && m.wants(p.name) {
+			return p.err
+		}
+	}
+	return nil
+}
+
 // resume asks again for the pieces that could not be stored.
 func (m *Replica) resume() {
 	if m.now < m.resumeAt {
@@ -124,7 +139,7 @@ func (m *Replica) resume() {
 	}
 	m.resumeAt = timed.Never
 	for _, p := range m.incoming {
-		if p.failed {
+		if p.err != nil {
 			m.rewind(p)
 		}
 	}

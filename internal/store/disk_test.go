@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,36 +39,61 @@ func TestFullDisk(t *testing.T) {
 		full := errors.Join(errors.New(why), errors.New(why)) // writing fails, and tidying up
 
 		var a api.KVStatus
-		describe(replicate.Progress{Situation: replicate.Working, Full: full}, &a)
+		describe(replicate.Progress{Situation: replicate.Working, Full: full}, 1, &a)
 		require.Equal(t, why, a.Disk)
 		waits := &replicate.NotAcceptingError{Situation: replicate.Working, Full: full}
-		require.EqualError(t, s.explain(waits), "this node waits for room to keep its state: "+why)
+		require.EqualError(t, s.explain(waits), "this node waits for its disk: "+why)
 
 		transfers := &replicate.NotAcceptingError{Situation: replicate.Transferring, Full: full}
-		require.EqualError(t, s.explain(transfers), "this node cannot answer: waits for the state of others; this node waits for room to keep its state: "+why)
+		require.EqualError(t, s.explain(transfers), "this node cannot answer: waits for the state of others; this node waits for its disk: "+why)
 
 		s.Describe(&a)
 		require.True(t, a.Accepting)
 		require.Empty(t, a.Disk)
-		describe(replicate.Progress{Situation: replicate.Working, Accepting: true, Unstored: timed.SetOf(2, 3), UnstoredFor: time.Minute}, &a)
+		describe(replicate.Progress{Situation: replicate.Working, Accepting: true, Unstored: timed.SetOf(2, 3), UnstoredFor: time.Minute}, 1, &a)
 		require.Equal(t, []int{2, 3}, a.Unstored)
 		require.Equal(t, int64(time.Minute), a.UnstoredNS)
 		require.False(t, a.Accepting, "commands have no outcome")
-		require.Equal(t, "it waits for the disks of nodes {2 3}: 'failaware kv status' there says why", hindrance(nil, timed.SetOf(2, 3)))
-		require.Empty(t, hindrance(nil, timed.Set{}))
+		require.Equal(t, "it waits for the disks of nodes {2 3}: 'failaware kv status' there says why", hindrance(&replicate.Progress{Unstored: timed.SetOf(2, 3)}, 1))
+		require.Empty(t, hindrance(&replicate.Progress{}, 1))
 
 		require.True(t, saysUnknown(s, waits))
-		require.Equal(t, []string{noRoom + why}, s.hindrances(replicate.Progress{Situation: replicate.Working, Full: full}))
+		require.Equal(t, []string{ownDisk + why}, s.hindrances(replicate.Progress{Situation: replicate.Working, Full: full}))
 		require.Empty(t, s.hindrances(s.replica.Progress()))
 		require.True(t, s.Counts().Accepting)
 		require.Equal(t, full, s.explain(full), "it is no refusal")
-		describe(replicate.Progress{Situation: replicate.Recovering, Absent: timed.SetOf(2, 3)}, &a)
+		describe(replicate.Progress{Situation: replicate.Recovering, Absent: timed.SetOf(2, 3)}, 1, &a)
 		require.Equal(t, []int{2, 3}, a.Absent)
 		waits.Full, a = nil, api.KVStatus{}
 		s.Describe(&a)
 		require.Empty(t, a.Unstored)
 		require.NotContains(t, s.explain(waits).Error(), "room")
 	})
+}
+
+// A node whose own disk holds commands up says that of it, and sends nobody to itself.
+func TestTheOwnDiskIsToldApart(t *testing.T) { require.Empty(t, ownDiskIsToldApart()) }
+
+func ownDiskIsToldApart() (wrong string) {
+	for _, c := range []struct {
+		situation replicate.Situation
+		unstored  timed.Set
+		disk      string
+		others    []int
+	}{
+		{replicate.Working, timed.SetOf(1, 2), "it has not taken what was written 1m47s ago", []int{2}},
+		{replicate.Working, timed.SetOf(2), "", []int{2}},
+		{replicate.Transferring, timed.SetOf(1), "", nil}, // it has no state to write
+		{replicate.Transferring, timed.SetOf(1, 2), "", []int{2}},
+	} {
+		p := replicate.Progress{Situation: c.situation, Accepting: true, Unstored: c.unstored, UnstoredFor: 107 * time.Second}
+		var a api.KVStatus
+		describe(p, 1, &a)
+		if a.Disk != c.disk || !slices.Equal(a.Unstored, c.others) || a.Accepting || strings.Contains(hindrance(&p, 1), "{1") {
+			wrong += fmt.Sprintf("%v, %v: %q, %v, %q; ", c.situation, c.unstored, a.Disk, a.Unstored, hindrance(&p, 1))
+		}
+	}
+	return wrong
 }
 
 // saysUnknown reports whether a store says that an outcome is unknown, also if a refusal is why.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/replicate"
@@ -11,7 +12,7 @@ import (
 
 var errNoClock = errors.New("the clock of this node is not synchronized, which a lease needs")
 
-const noRoom = "this node waits for room to keep its state: "
+const ownDisk = "this node waits for its disk: "
 
 // roomText returns why the disk has no room, or "".
 func roomText(full error) string {
@@ -22,14 +23,33 @@ func roomText(full error) string {
 	return strings.TrimPrefix(text, "replicate: Spool: ")
 }
 
-// hindrance returns what holds the store up at its disks, or "": no room at this node, or
-// the disks of other members.
-func hindrance(full error, unstored failaware.Set) string {
+// ownText returns why the disk of this node holds the store up, or "". A node that waits for
+// the state of others cannot have written it yet.
+func ownText(p *replicate.Progress, self failaware.NodeID) string {
 	switch {
-	case full != nil:
-		return noRoom + roomText(full)
-	case !unstored.Empty():
-		return fmt.Sprintf("it waits for the disks of nodes %v: 'failaware kv status' there says why", unstored)
+	case p.Full != nil:
+		return roomText(p.Full)
+	case p.Unstored.Has(self) && p.Situation == replicate.Working:
+		return "it has not taken what was written " + p.UnstoredFor.Round(time.Second).String() + " ago"
+	}
+	return ""
+}
+
+// othersOf returns the other members whose disks hold the store up.
+func othersOf(p *replicate.Progress, self failaware.NodeID) failaware.Set {
+	others := p.Unstored
+	others.Remove(self)
+	return others
+}
+
+// hindrance returns what holds the store up at its disks, or "": that of this node, or those
+// of other members.
+func hindrance(p *replicate.Progress, self failaware.NodeID) string {
+	if why := ownText(p, self); why != "" {
+		return ownDisk + why
+	}
+	if others := othersOf(p, self); !others.Empty() {
+		return fmt.Sprintf("it waits for the disks of nodes %v: 'failaware kv status' there says why", others)
 	}
 	return ""
 }
@@ -51,7 +71,7 @@ func (s *Store) noQuorum(view *failaware.View) string {
 
 // hindrances says what keeps commands that were taken from their outcomes.
 func (s *Store) hindrances(p replicate.Progress) (all []string) {
-	if why := hindrance(p.Full, p.Unstored); why != "" {
+	if why := hindrance(&p, s.node.ID()); why != "" {
 		all = append(all, why)
 	}
 	if p.Situation == replicate.NoQuorum { // lost since the command was taken
@@ -97,12 +117,14 @@ func (s *Store) explain(err error) error {
 		text = fmt.Sprintf("too few of nodes %v remember the state, and nodes %v may know more: start them, or, if they are lost for good, see 'failaware kv bootstrap --help'", view.Set, refused.Absent)
 	case replicate.Working:
 		text = "the view changes or too much waits"
-		if why := hindrance(refused.Full, s.replica.Progress().Unstored); why != "" {
+		p := s.replica.Progress()
+		p.Full = refused.Full
+		if why := hindrance(&p, s.node.ID()); why != "" {
 			text = why
 		}
 	}
 	if refused.Situation != replicate.Working && refused.Full != nil {
-		text += "; " + noRoom + roomText(refused.Full)
+		text += "; " + ownDisk + roomText(refused.Full)
 	}
 	if refused.Err != nil {
 		text += " (" + refused.Err.Error() + ")"

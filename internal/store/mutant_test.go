@@ -38,6 +38,7 @@ func TestMutantsAreKilled(t *testing.T) {
 			return false
 		},
 		"KvHeldUpTaken":        func(*testing.T) bool { return !heldUpIsTold() },
+		"KvOwnDiskOfOthers":    func(*testing.T) bool { return ownDiskIsToldApart() != "" },
 		"KvNameTwice":          func(*testing.T) bool { return !namesDiffer() },
 		"KvCertainClock":       func(t *testing.T) bool { return !tellsItsClock(t) },
 		"KvFreshnessCut":       func(*testing.T) bool { got, want := answersFresh(); return !reflect.DeepEqual(got, want) },

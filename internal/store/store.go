@@ -216,7 +216,7 @@ func (s *Store) Bootstrap(ctx context.Context) error {
 func (s *Store) Describe(a *api.KVStatus) {
 	a.Storage = s.cfg.Dir
 	p := s.replica.Progress()
-	describe(p, a)
+	describe(p, s.node.ID(), a)
 	s.waitsFor(a, p.Situation)
 	s.beganWith(a)
 }
@@ -224,12 +224,12 @@ func (s *Store) Describe(a *api.KVStatus) {
 // acknowledges reports whether commands are taken and have outcomes.
 func acknowledges(p *replicate.Progress) bool { return p.Accepting && p.Unstored.Empty() }
 
-func describe(p replicate.Progress, a *api.KVStatus) {
-	a.Accepting, a.Disk, a.UnstoredNS = acknowledges(&p), roomText(p.Full), int64(p.UnstoredFor)
+func describe(p replicate.Progress, self failaware.NodeID, a *api.KVStatus) {
+	a.Accepting, a.Disk, a.UnstoredNS = acknowledges(&p), ownText(&p, self), int64(p.UnstoredFor)
 	for id := range p.Absent.All() {
 		a.Absent = append(a.Absent, int(id))
 	}
-	for id := range p.Unstored.All() {
+	for id := range othersOf(&p, self).All() {
 		a.Unstored = append(a.Unstored, int(id))
 	}
 }

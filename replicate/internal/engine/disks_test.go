@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -171,6 +173,84 @@ func fills(t *testing.T) (wrong string) {
 }
 
 func TestAFullDiskTakesNoOperations(t *testing.T) { require.Empty(t, fills(t)) }
+
+// tight is room for the state of others, as little as there is.
+type tight struct {
+	replica.Memory
+	room *atomic.Int64
+}
+
+var errTight = errors.New("no room")
+
+// Append implements [replica.Bytes].
+func (b *tight) Append(p []byte) error {
+	if int64(len(b.Memory)+len(p)) > b.room.Load() {
+		return errTight
+	}
+	return b.Memory.Append(p)
+}
+
+// receivesWithoutRoom has a member without room for the state of others, and then with. Meanwhile
+// it takes no operations, and its status says why.
+func receivesWithoutRoom(t *testing.T) (wrong string) {
+	synctest.Test(t, func(t *testing.T) {
+		h := new(hub)
+		ctx, stop := context.WithCancel(t.Context())
+		a := join(t, h, 1)
+		h.view(a.group)
+		a.submit(t, "one")
+		var room atomic.Int64
+		b := &member{app: &words{}, group: h.join(2), err: make(chan error, 1)}
+		e, err := New(replica.Config{HashEvery: 2, NewPart: func() replica.Bytes { return &tight{room: &room} }}, b.group, b.app, nil, nil, nil)
+		require.NoError(t, err)
+		b.Engine = e
+		go func() { b.err <- e.Run(ctx) }()
+		h.view(a.group, b.group)
+		for _, full := range []error{errTight, nil} {
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			if s, _ := b.Status(); s.Accepting != (full == nil) || !errors.Is(s.Full, full) || s.Waits != (full != nil) {
+				wrong += fmt.Sprintf("accepting: %v, full: %v, waits: %v; ", s.Accepting, s.Full, s.Waits)
+			}
+			room.Store(1 << 20)
+		}
+		stop()
+		<-b.err
+	})
+	return wrong
+}
+
+func TestANodeWithoutRoomForTheStateSaysSo(t *testing.T) { require.Empty(t, receivesWithoutRoom(t)) }
+
+// failsReceiving has the disk fail on which a member keeps the state that it gets. The member ends.
+func failsReceiving(t *testing.T) (goesOn string) {
+	synctest.Test(t, func(t *testing.T) {
+		h := new(hub)
+		ctx, stop := context.WithCancel(t.Context())
+		a := join(t, h, 1)
+		h.view(a.group)
+		a.submit(t, "one")
+		b := &member{app: &words{}, group: h.join(2), err: make(chan error, 1)}
+		spool := NewSpool("/nonexistent", 1, true)
+		e, err := New(replica.Config{HashEvery: 2, NewPart: spool.NewPart}, b.group, b.app, nil, nil, nil)
+		require.NoError(t, err)
+		b.Engine = e
+		go func() { b.err <- e.Run(ctx) }()
+		h.view(a.group, b.group)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(b.err) == 0 {
+			goesOn = "it waits"
+		}
+		stop()
+		if err := <-b.err; goesOn == "" && !errors.Is(err, fs.ErrNotExist) {
+			goesOn = err.Error()
+		}
+	})
+	return goesOn
+}
+
+func TestANodeEndsWithTheDiskForTheStateOfOthers(t *testing.T) { require.Empty(t, failsReceiving(t)) }
 
 // A member whose disk has room names the one whose disk has none, which holds both up, once an
 // operation has waited for more than a moment.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -163,7 +164,7 @@ func (i *incarnation) distribute(out []replica.Effect) []replica.Effect {
 			i.calls.put(call{*e, i})
 		}
 	}
-	full := i.store.noRoom()
+	full := cmp.Or(i.store.noRoom(), i.machine.Full())
 	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting() && full == nil, Full: full, Absent: i.machine.Absent()}
 	s.Progress, s.Waits = i.machine.Progress()
 	s.Unstored, s.Since = i.machine.Unstored()

@@ -120,7 +120,10 @@ func (e *Engine) change(ctx context.Context, c *call) (done bool, err error) {
 
 // withdrawal returns the error with which a node ends for a reason.
 func withdrawal(e *replica.Event) error {
-	if e.Kind == replica.EventTooLarge {
+	switch e.Kind {
+	case replica.EventDisk:
+		return e.Err
+	case replica.EventTooLarge:
 		return fmt.Errorf("%w: that of node %v has %d bytes, and this node takes no more than %d", replica.ErrSnapshotTooLarge, e.Member, e.Total, e.Bytes)
 	}
 	return fmt.Errorf("%w: %s is %s here and %s at node %v", ErrMixed, e.Setting, e.Here, e.There, e.Member)

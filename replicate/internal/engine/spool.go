@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/internal/journal"
 	"github.com/failaware/failaware/internal/replica"
 )
 
@@ -21,7 +22,9 @@ type Spool struct {
 
 // NewSpool returns a spool that keeps a snapshot, or the waiting operations of a view, of up
 // to memory bytes in memory, and larger ones in dir. With keeps, the directory is this node's
-// alone, and what has come of snapshots stays there for the next process.
+// alone, what has come of snapshots stays there for the next process, and a failure of its disk
+// ends the node, whose state is there. Otherwise the state may be in memory only, so the node
+// waits until the directory is mended.
 func NewSpool(dir string, memory int, keeps bool) *Spool {
 	return &Spool{durable.Abs(dir), memory, keeps}
 }
@@ -86,6 +89,15 @@ type storage interface {
 
 // Append implements [replica.Bytes].
 func (b *spooled) Append(p []byte) error {
+	err := b.add(p)
+	if err != nil && b.spool.keeps && !journal.Passes(err) {
+		return &replica.BrokenError{Err: err}
+	}
+	return err
+}
+
+// add is Append. Its error does not say whether another call may succeed.
+func (b *spooled) add(p []byte) error {
 	if b.file == nil && len(b.memory)+len(p) <= b.spool.memory {
 		return b.memory.Append(p)
 	}

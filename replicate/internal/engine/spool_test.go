@@ -110,6 +110,35 @@ func spoolCutOff(t testing.TB) {
 
 func TestASpoolThatIsCutOffIsNoWholeOne(t *testing.T) { spoolCutOff(t) }
 
+// brokenSpools returns how a spool takes its errors for others: one whose directory is that of the
+// state ends the node, unless there may be room later. One beside a state in memory waits.
+func brokenSpools(t testing.TB) (wrong string) {
+	if runtime.GOOS != "linux" {
+		t.Skip("/dev/full is a file of Linux")
+	}
+	broken := func(err error) bool {
+		require.Error(t, err)
+		_, is := errors.AsType[*replica.BrokenError](err)
+		return is
+	}
+	for _, keeps := range []bool{true, false} {
+		missing := NewSpool(filepath.Join(t.TempDir(), "missing"), 1, keeps)
+		if err := missing.NewPart().Append([]byte("some")); broken(err) != keeps {
+			wrong += fmt.Sprintf("keeps %v: %v; ", keeps, err)
+		}
+		f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		require.NoError(t, err)
+		full := &spooled{spool: missing, file: f}
+		if err := full.Append([]byte("some")); broken(err) {
+			wrong += fmt.Sprintf("keeps %v: %v; ", keeps, err)
+		}
+		require.NoError(t, f.Close())
+	}
+	return wrong
+}
+
+func TestASpoolOnABrokenDiskIsBroken(t *testing.T) { require.Empty(t, brokenSpools(t)) }
+
 // spillFails has no file take what was in memory, as on a full disk. Nothing is lost by that, and
 // nothing is left of the file.
 func spillFails(t testing.TB) {
