@@ -147,6 +147,49 @@ func unreadDamage(t testing.TB) {
 
 func TestDamageThatNobodyReadsIsNoticed(t *testing.T) { unreadDamage(t) }
 
+// silent is an application that does not pass on why it could not read.
+type silent struct{ *list }
+
+func (s silent) Load(r io.Reader) error {
+	if s.list.Load(r) != nil {
+		return errors.New("this is no state")
+	}
+	return nil
+}
+
+// endDamage damages a snapshot behind its content: each byte, its length, and what follows it. The
+// error names the file.
+func endDamage(t testing.TB) {
+	d, app, k := three(t)
+	app.words = append(app.words, []byte("more"))
+	k.Dislocate()
+	require.NoError(t, k.perform(k.Locate(place(2))))
+	whole, name := d.Files(), ""
+	for n := range whole {
+		if strings.HasPrefix(n, "snapshot-") {
+			name = n
+		}
+	}
+	b := whole[name]
+	damaged := [][]byte{append(bytes.Clone(b), 0)}
+	for n := 1; n <= 52; n++ { // the last piece, which is empty, and the foot
+		wrong := bytes.Clone(b)
+		wrong[len(b)-n]++
+		damaged = append(damaged, wrong, b[:len(b)-n])
+	}
+	for i, wrong := range damaged {
+		whole[name] = wrong
+		j, err := journal.OpenOn(disktest.Of(whole), journal.Options{Segment: 1 << 12})
+		require.NoError(t, err)
+		_, _, err = Open(j, silent{&list{}}, Options{})
+		why, ok := errors.AsType[*journal.DamagedError](err)
+		require.True(t, ok, "%d: %v", i, err)
+		require.Contains(t, why.Path, name)
+	}
+}
+
+func TestADamagedEndNamesTheFile(t *testing.T) { endDamage(t) }
+
 // failedReads has each look at a disk with a snapshot and later operations fail, once or from then
 // on. An application gets all of its state, or a start is refused because of that.
 func failedReads(t testing.TB) {

@@ -12,6 +12,7 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/keep", map[string]func(testing.TB){
 		"KeepPartCommitted":   failedSave,
 		"KeepUnreadUnchecked": unreadDamage,
+		"KeepDamageUntold":    endDamage,
 		"KeepPlaceAhead":      keepsPayloads,
 		"KeepRewritesOften":   seldom,
 		"KeepForgetsSize":     seldom,

@@ -71,8 +71,10 @@ func (k *Keeper) restore() (number uint64, err error) {
 	if err == nil {
 		err = k.app.Load(r)
 	}
-	if err == nil {
-		_, err = io.Copy(io.Discard, r) // checks what the application did not read
+	// This checks what the application did not read. The application need not pass on why it could
+	// not read either.
+	if _, fault := io.Copy(io.Discard, r); fault != nil {
+		err = fault
 	}
 	k.written(whole.n)
 	return number, errors.Join(err, file.Close())

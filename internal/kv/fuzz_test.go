@@ -2,8 +2,11 @@ package kv
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"math/rand/v2"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -98,5 +101,7 @@ func TestDamagedSnapshotsAreRefused(t *testing.T) {
 		require.Equal(t, New(Partitionable), s, "a part of a state is none")
 	}
 	require.ErrorIs(t, New(Partitionable).Restore(bytes.NewReader(append(bytes.Clone(b), 0))), ErrDamaged)
+	unread := errors.New("input/output error")
+	require.ErrorIs(t, New(Partitionable).Restore(io.MultiReader(bytes.NewReader(b), iotest.ErrReader(unread))), unread, "nothing follows")
 	require.ErrorContains(t, New(Linearizable).Restore(bytes.NewReader(b)), "this store is linearizable, and the state is of one that is partitionable")
 }

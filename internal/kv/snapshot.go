@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -149,8 +150,10 @@ func (s *State) Restore(from io.Reader) error {
 		n.report(c)
 	}
 	if r.err == nil {
-		if _, err := in.ReadByte(); err != io.EOF {
-			r.fail(fmt.Errorf("bytes follow the state"))
+		if _, err := in.ReadByte(); err == nil {
+			r.fail(errors.New("bytes follow the state"))
+		} else if err != io.EOF {
+			r.fail(err)
 		}
 	}
 	if err := r.end(); err != nil {
