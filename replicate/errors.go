@@ -19,7 +19,8 @@ var (
 	// ErrMixed ends a replica without a state, and its node: the members that have a state
 	// have a [Config.Storage] and it has none, or the other way round.
 	ErrMixed = engine.ErrMixed
-	// ErrOwner: the [Config.Storage] has the state of another node, or of another group.
+	// ErrOwner: the [Config.Storage] has the state of another node, or of another group, or
+	// files of it.
 	ErrOwner = engine.ErrOwner
 	// ErrNotAccepting: the replica takes no operations now. A [*NotAcceptingError] says
 	// why.

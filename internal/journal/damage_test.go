@@ -315,3 +315,29 @@ func TestADamagedLengthIsNotBelieved(t *testing.T) {
 	require.True(t, disktest.Blames(err, name), "%v", err)
 	require.ErrorContains(t, err, "a piece is too long")
 }
+
+// A journal that its owner does not know is left as it is, with a snapshot and without.
+func TestAStrangeJournalIsLeftAlone(t *testing.T) {
+	for _, snapshot := range []bool{false, true} {
+		d := disktest.New()
+		j, err := journal.OpenOn(d, journal.Options{ID: 5})
+		require.NoError(t, err)
+		require.Equal(t, uint64(5), j.ID())
+		var b journal.Batch
+		b.Add([]byte("record"))
+		require.NoError(t, j.Append(&b))
+		if snapshot {
+			s, err := j.NewSnapshot(1)
+			require.NoError(t, err)
+			require.NoError(t, s.Commit())
+		}
+		require.NoError(t, j.Close())
+		before := d.Files()
+		_, err = journal.OpenOn(d, journal.Options{Known: 6})
+		require.ErrorAs(t, err, new(*journal.StrangeError))
+		require.Equal(t, before, d.Files())
+		j, err = journal.OpenOn(d, journal.Options{Known: 5})
+		require.NoError(t, err)
+		require.NoError(t, j.Close())
+	}
+}

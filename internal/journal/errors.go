@@ -42,6 +42,11 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s, or %s, is missing: %s", e.Path, e.Or, e.Why)
 }
 
+// StrangeError says that a file is of another journal than [Options.Known].
+type StrangeError struct{ Path string }
+
+func (e *StrangeError) Error() string { return e.Path + " belongs to another journal" }
+
 // about says what failed at which file.
 func about(op, path string, err error) error {
 	return fmt.Errorf("%s %s: %w", op, path, cause(err))

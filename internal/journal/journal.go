@@ -18,6 +18,9 @@ type Options struct {
 	Segment int64
 	// ID is the number of a new journal. Zero means a random one.
 	ID uint64
+	// Known, if not zero, is the number that the journal must have. Open refuses another
+	// one with a [*StrangeError], and leaves it as it is.
+	Known uint64
 	// Former, if not empty, names a file that was written after a journal was made. A disk
 	// without a journal has then lost it, and Open fails.
 	Former string
@@ -30,6 +33,7 @@ type Journal struct {
 	disk Disk
 	size int64
 	id   uint64
+	want uint64        // Options.Known
 	lock *durable.Lock // nil without one
 	lost int64
 
@@ -50,6 +54,9 @@ func (j *Journal) Last() uint64 {
 	defer j.mu.Unlock()
 	return j.count
 }
+
+// ID returns the number of the journal, which is random unless [Options] say it.
+func (j *Journal) ID() uint64 { return j.id }
 
 // Cut returns how many bytes [Open] removed from the end: of a batch that was being
 // written when the power failed or the process ended.

@@ -14,7 +14,7 @@ import (
 // reads everything but the content of the snapshot. The error is a [*DamagedError] or a
 // [*MissingError] if records are lost that had been on the disk.
 func OpenOn(d Disk, o Options) (*Journal, error) {
-	j := &Journal{disk: d, size: o.Segment}
+	j := &Journal{disk: d, size: o.Segment, want: o.Known}
 	if j.size == 0 {
 		j.size = DefaultSegment
 	}
@@ -138,10 +138,20 @@ func (j *Journal) checkSnapshot(all bool) error {
 	if err != nil {
 		return err
 	}
-	if j.id = r.journal; all {
+	j.id = r.journal
+	if err = j.known(r.path); err == nil && all {
 		_, err = io.Copy(io.Discard, r)
 	}
 	return errors.Join(err, r.Close())
+}
+
+// known returns an error unless a file, which the number of the journal is from, is of the one
+// that the caller knows.
+func (j *Journal) known(path string) error {
+	if j.want == 0 || j.want == j.id {
+		return nil
+	}
+	return &StrangeError{path}
 }
 
 // openAll reads all segments and cuts the last one.
@@ -160,6 +170,9 @@ func (j *Journal) openAll(numbers []uint64) error {
 		}
 		if j.id == 0 {
 			j.id = s.journal
+			if err := j.known(j.disk.Path(s.name)); err != nil {
+				return err
+			}
 		}
 		if s.journal != j.id {
 			return j.ofAnother(s, nameOf(snapshotPrefix, j.snapshot))

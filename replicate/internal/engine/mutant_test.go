@@ -60,6 +60,8 @@ var notices = map[string]func(testing.TB){
 	"KeepFullUnconfirmed":      unconfirmed,
 	"StorageOfAnyNode":         strangers,
 	"StorageChangesOwner":      strangers,
+	"StorageAnyJournal":        func(t testing.TB) { require.Empty(t, copiedLogs(t)) },
+	"StorageJournalStays":      takenOver,
 	"StorageBeginsAnew":        lostLog,
 	"StreamForgetsRemains":     endsWhole,
 	"StreamKeepsWaiting":       endsWhole,

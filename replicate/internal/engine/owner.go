@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/failaware/failaware"
@@ -66,10 +67,62 @@ func MakeStore(dir string) error {
 	return nil
 }
 
-// own notes the owner of a directory that has none, because it is new or was written
-// before directories had owners. The caller has the lock of the directory.
-func own(dir string, o Owner) error {
-	if owned, err := checkOwner(dir, o); owned || err != nil {
+// The record of which journal the owner has kept in the directory. Files of another one were
+// copied there. It is no part of the record of the owner, which earlier builds read.
+const journalFile = "journal"
+
+var journalKind = durable.Kind{Name: "storage-journal", Version: 1}
+
+// optionsOf returns how the journal of a directory is opened, or an error if the directory is of
+// another owner. It changes nothing.
+func optionsOf(dir string, o Owner) (opt journal.Options, err error) {
+	owned, err := checkOwner(dir, o)
+	if !owned || err != nil {
+		return opt, err // a new owner may take any journal over
+	}
+	opt.Former = filepath.Join(dir, ownerFile)
+	path := filepath.Join(dir, journalFile)
+	b, err := durable.Read(path, journalKind)
+	if errors.Is(err, fs.ErrNotExist) {
+		return opt, nil // an earlier build has written the directory
+	}
+	if err == nil {
+		if opt.Known, err = strconv.ParseUint(string(b), 16, 64); err != nil {
+			err = &durable.DamagedError{Path: path, What: err.Error()}
+		}
+	}
+	return opt, err
+}
+
+// strange returns the error of a directory with files of another journal than that of its owner.
+func (o Owner) strange(dir string, e *journal.StrangeError) error {
+	path := filepath.Join(dir, journalFile)
+	text := ""
+	if !o.Quorate {
+		text = ". If this node is to go on with that state, remove the file " + path
+	}
+	return fmt.Errorf("%w: %w than the one of %v, as %s says, so it was copied there; bring the former files back, or name another directory: with an empty one, the node gets the state of the others%s",
+		ErrOwner, e, o, path, text)
+}
+
+// own notes the owner of a directory that has none, because it is new or was written before
+// directories had owners, and which journal the owner has there. The caller has the lock of the
+// directory. Where the disk is full, a later start notes the journal of a directory that has an
+// owner.
+func own(dir string, o Owner, id uint64) error {
+	owned, err := checkOwner(dir, o)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, journalFile)
+	_, err = durable.Read(path, journalKind)
+	if !owned || errors.Is(err, fs.ErrNotExist) {
+		err = durable.Write(path, journalKind, fmt.Appendf(nil, "%016x", id))
+	}
+	if owned && journal.Passes(err) {
+		return nil
+	}
+	if owned || err != nil {
 		return err
 	}
 	return durable.Write(filepath.Join(dir, ownerFile), ownerKind, []byte(o.String()))

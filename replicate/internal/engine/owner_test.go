@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,11 +26,11 @@ func strangers(t testing.TB) {
 	require.NoError(t, check(mine), "there is no directory yet")
 	require.NoError(t, durable.MakeDir(dir))
 	require.NoError(t, check(mine), "nobody has noted")
-	require.NoError(t, own(dir, mine))
+	require.NoError(t, own(dir, mine, 7))
 	before, err := os.ReadFile(filepath.Join(dir, ownerFile))
 	require.NoError(t, err)
 	for _, other := range []Owner{{Node: 2, Group: "plant"}, {Node: 1, Group: "plants"}, {Node: 11, Group: "plant"}, {Node: 1}} {
-		for _, refused := range []error{check(other), own(dir, other)} {
+		for _, refused := range []error{check(other), own(dir, other, 7)} {
 			require.ErrorIs(t, refused, ErrOwner)
 			for _, part := range []string{dir, mine.String(), other.String(), filepath.Join(dir, ownerFile)} {
 				require.ErrorContains(t, refused, part)
@@ -37,7 +38,7 @@ func strangers(t testing.TB) {
 		}
 	}
 	require.NoError(t, check(mine))
-	require.NoError(t, own(dir, mine), "again")
+	require.NoError(t, own(dir, mine, 7), "again")
 	after, err := os.ReadFile(filepath.Join(dir, ownerFile))
 	require.NoError(t, err)
 	require.Equal(t, before, after)
@@ -47,7 +48,7 @@ func strangers(t testing.TB) {
 // without its owner, since the state directory of that id does not know its views.
 func TestAdviceAboutAnOwnerHelps(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, own(dir, Owner{Node: 1, Group: "plant"}))
+	require.NoError(t, own(dir, Owner{Node: 1, Group: "plant"}, 7))
 	for _, o := range []Owner{{Node: 2, Group: "plant"}, {Node: 2, Group: "plant", Quorate: true}, {Node: 11, Quorate: true}, {Node: 1, Group: "renamed", Quorate: true}} {
 		_, err := checkOwner(dir, o)
 		require.ErrorContains(t, err, "name another directory")
@@ -98,7 +99,7 @@ func TestADamagedOwnerIsRefused(t *testing.T) {
 	path := filepath.Join(dir, ownerFile)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	_, early := checkOwner(dir, Owner{Node: 1, Group: "plant"})
-	for _, err := range []error{early, own(dir, Owner{Node: 1, Group: "plant"})} {
+	for _, err := range []error{early, own(dir, Owner{Node: 1, Group: "plant"}, 7)} {
 		require.ErrorIs(t, classify(err), failaware.ErrDamaged)
 		require.ErrorContains(t, err, path)
 	}
@@ -122,3 +123,85 @@ func TestARefusedStorageIsFree(t *testing.T) {
 		require.NoError(t, lock.Release())
 	}
 }
+
+// copiedLogs copies the log of one node into the directory of another one, and returns what starts
+// with it. A refusal changes no byte.
+func copiedLogs(t testing.TB) (starts []string) {
+	one, two := Owner{Node: 1, Group: "plant"}, Owner{Node: 3, Group: "plant", Quorate: true}
+	fill := func(o Owner) string {
+		dir := t.TempDir()
+		s, err := OpenStore(dir, o, &words{})
+		require.NoError(t, err)
+		require.NoError(t, s.locate(t.Context(), placeOf(1)))
+		log(t, s, &words{}, 1)
+		require.NoError(t, s.Close())
+		return dir
+	}
+	first, second := fill(one), fill(two)
+	name := "log-0000000000000001"
+	a, err := os.ReadFile(filepath.Join(first, name))
+	require.NoError(t, err)
+	b, err := os.ReadFile(filepath.Join(second, name))
+	require.NoError(t, err)
+	for _, c := range []struct {
+		dir  string
+		own  Owner
+		log  []byte
+		mine []byte
+	}{{first, one, b, a}, {second, two, a, b}} {
+		path := filepath.Join(c.dir, name)
+		require.NoError(t, os.WriteFile(path, c.log, 0o600))
+		s, err := OpenStore(c.dir, c.own, &words{})
+		if err == nil {
+			starts = append(starts, c.own.String())
+			require.NoError(t, s.Close())
+			continue
+		}
+		require.ErrorIs(t, err, ErrOwner)
+		require.ErrorContains(t, err, path+" belongs to another journal than the one of "+c.own.String())
+		require.Equal(t, !c.own.Quorate, strings.Contains(err.Error(), "remove the file "+filepath.Join(c.dir, journalFile)))
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, c.log, after)
+		require.NoError(t, os.WriteFile(path, c.mine, 0o600))
+		s, err = OpenStore(c.dir, c.own, &words{})
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+	}
+	return starts
+}
+
+func TestALogThatWasCopiedIsRefused(t *testing.T) { require.Empty(t, copiedLogs(t)) }
+
+// takenOver has stores whose owner or journal is not noted: the directory of an earlier build, and
+// one that a new owner takes over.
+func takenOver(t testing.TB) {
+	dir := t.TempDir()
+	one, two := Owner{Node: 1, Group: "plant"}, Owner{Node: 2, Group: "plant"}
+	open := func(o Owner) error {
+		s, err := OpenStore(dir, o, &words{})
+		return errors.Join(err, s.Close())
+	}
+	path := filepath.Join(dir, journalFile)
+	require.NoError(t, open(one))
+	noted, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path)) // an earlier build has written none
+	require.NoError(t, open(one))
+	again, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, noted, again)
+
+	require.NoError(t, durable.Write(path, journalKind, []byte("17"))) // of a journal that is gone
+	require.ErrorIs(t, open(one), ErrOwner)
+	require.NoError(t, os.Remove(filepath.Join(dir, ownerFile)))
+	require.NoError(t, open(two))
+	again, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, noted, again)
+
+	require.NoError(t, durable.Write(path, journalKind, []byte("?")))
+	require.ErrorIs(t, open(two), failaware.ErrDamaged)
+}
+
+func TestANewOwnerTakesAJournalOver(t *testing.T) { takenOver(t) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -47,26 +46,25 @@ func OpenStore(dir string, o Owner, app Application) (*Store, error) {
 	if err := MakeStore(dir); err != nil {
 		return nil, err
 	}
-	// Both come before the journal mends anything.
-	owned, err := checkOwner(dir, o)
+	// All of this comes before the journal mends anything.
+	options, err := optionsOf(dir, o)
 	if err != nil {
 		return nil, classify(err)
 	}
 	if err := checkRefused(dir); err != nil {
 		return nil, classify(err)
 	}
-	var options journal.Options
-	if owned {
-		options.Former = filepath.Join(dir, ownerFile)
-	}
 	j, err := journal.Open(dir, options)
 	if errors.Is(err, durable.ErrLocked) {
 		return nil, fmt.Errorf("replicate: Storage: %w: %v already runs with %s", failaware.ErrInUse, o, dir)
 	}
+	if strange, is := errors.AsType[*journal.StrangeError](err); is {
+		err = o.strange(dir, strange)
+	}
 	if err != nil {
 		return nil, classify(err)
 	}
-	if err := own(dir, o); err != nil {
+	if err := own(dir, o, j.ID()); err != nil {
 		return nil, classify(errors.Join(err, j.Close()))
 	}
 	s, err := newStore(j, app, keep.Options{})
