@@ -3,6 +3,7 @@ package journal_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -327,3 +328,56 @@ func TestASegmentThatCameToNothingTakesNoRoom(t *testing.T) {
 	require.NoError(t, err)
 	require.ElementsMatch(t, names, left)
 }
+
+// stuck is a disk from which nothing can be removed while there is an error.
+type stuck struct {
+	*disktest.Disk
+	err error
+}
+
+// Remove implements [journal.Disk].
+func (d *stuck) Remove(name string) error {
+	if d.err != nil {
+		return d.err
+	}
+	return d.Disk.Remove(name)
+}
+
+// uselessStay makes snapshots on a disk from which nothing can be removed. They count, and what is
+// left of what they stand for goes with a later snapshot, or with the next start.
+func uselessStay(t testing.TB) {
+	for _, why := range []error{fs.ErrPermission, fs.ErrNotExist} {
+		for _, restart := range []bool{false, true} {
+			d, o := &stuck{Disk: disktest.New()}, journal.Options{Segment: 1 << 10}
+			j, err := journal.OpenOn(d, o)
+			require.NoError(t, err)
+			snapshot := func() {
+				for range 20 {
+					require.NoError(t, appendOne(j, int(j.Last())+1, 100))
+				}
+				s, err := j.NewSnapshot(j.Last())
+				require.NoError(t, err)
+				require.NoError(t, s.Commit())
+			}
+			d.err = why
+			snapshot()
+			snapshot()
+			require.Greater(t, len(d.Files()), 4)
+			d.err = nil
+			if restart {
+				require.NoError(t, j.Close())
+				j, err = journal.OpenOn(d, o)
+				require.NoError(t, err)
+				require.Len(t, d.Files(), 2)
+			}
+			snapshot()
+			if why != fs.ErrNotExist || restart { // what is gone is not removed again
+				require.Len(t, d.Files(), 2)
+			}
+			require.EqualValues(t, 60, j.Last())
+			require.NoError(t, j.Close())
+		}
+	}
+}
+
+func TestAFileThatCannotBeRemovedIsNoFault(t *testing.T) { uselessStay(t) }

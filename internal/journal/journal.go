@@ -42,6 +42,10 @@ type Journal struct {
 	ending []*segment // that others follow, whose ends do not say so yet
 	failed error      // after which the end of the journal is not known
 
+	// useless are the files that could not be removed yet, although a snapshot stands for
+	// them. The goroutine that writes snapshots owns it.
+	useless []string
+
 	mu       sync.Mutex
 	old      []*segment // complete ones, whose files are closed
 	snapshot uint64     // the last record that the snapshot stands for, 0 if there is none

@@ -65,6 +65,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JournalFlushUnasked":        systemRefuses,
 		"JournalQuotaIsAFault":       fullSystem,
 		"JournalExhaustedIsAFault":   exhaustedSystem,
+		"JournalUselessForgotten":    uselessStay,
 		"JournalRemovesOthers":       leavesOtherFiles,
 		"JournalLockKept":            oneOwner,
 	})

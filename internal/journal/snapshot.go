@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash"
 	"hash/crc32"
+	"io/fs"
+	"slices"
 )
 
 const (
@@ -141,26 +143,25 @@ func (s *Snapshot) Commit() error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	return s.truncate()
+	s.truncate()
+	return nil
 }
 
-// truncate removes the files of what the snapshot stands for.
-func (s *Snapshot) truncate() error {
+// truncate removes the files of what the snapshot stands for. One that cannot be removed does no
+// harm: it stays until the next snapshot, or the next [Open].
+func (s *Snapshot) truncate() {
 	j := s.j
 	j.mu.Lock()
-	before := j.snapshot
+	if j.snapshot > 0 {
+		j.useless = append(j.useless, nameOf(snapshotPrefix, j.snapshot))
+	}
 	j.snapshot = s.number
-	var drop []*segment
 	for len(j.old) > 0 && j.old[0].next-1 <= s.number {
-		drop, j.old = append(drop, j.old[0]), j.old[1:]
+		j.useless, j.old = append(j.useless, j.old[0].name), j.old[1:]
 	}
 	j.mu.Unlock()
-	var errs []error
-	if before > 0 {
-		errs = append(errs, j.disk.Remove(nameOf(snapshotPrefix, before)))
-	}
-	for _, old := range drop {
-		errs = append(errs, j.disk.Remove(old.name))
-	}
-	return errors.Join(errs...)
+	j.useless = slices.DeleteFunc(j.useless, func(name string) bool {
+		err := j.disk.Remove(name)
+		return err == nil || errors.Is(err, fs.ErrNotExist)
+	})
 }
