@@ -98,8 +98,8 @@ fence accepts or refuses it. An accepted edict is in the file before the command
 and the fence refuses older edicts for that name from then on. The command creates the
 file if it does not exist.
 
-Exit codes: 0 ordered or accepted, 1 incomparable or refused, 2 wrong usage or a
-damaged file.`,
+Exit codes: 0 ordered or accepted; 1 incomparable or refused, or the file is in use for
+longer than --timeout; 2 wrong usage, or the file is damaged or cannot be written.`,
 		Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var all []edict.Edict
@@ -195,7 +195,7 @@ func (g *globals) passFence(cmd *cobra.Command, state, name string, e *edict.Edi
 		case errors.Is(err, edict.ErrName):
 			return cli.WrongUsage(err)
 		case !errors.Is(err, edict.ErrPayload):
-			return err // of the disk
+			return cli.Wrong("--state: %w", err) // of the disk: nothing was decided
 		}
 	}
 	text := answer.Verdict

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -47,4 +48,14 @@ func TestEdictVerifyTakesTurns(t *testing.T) {
 	}
 	wg.Wait()
 	require.EqualValues(t, 1, accepted.Load())
+}
+
+// Who cannot write the file has refused nothing.
+func TestEdictVerifyTellsAFaultFromARefusal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fence")
+	require.NoError(t, os.Mkdir(path+".new", 0o700)) // where the file is written first
+	code, out, text := invoke("edict", "verify", testEdict(1, 8).String(), "--state", path, "--name", "n")
+	require.Equal(t, 2, code)
+	require.Contains(t, text, path)
+	require.Empty(t, out)
 }
