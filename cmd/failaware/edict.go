@@ -96,7 +96,7 @@ same or incomparable.
 With one: pass it through the fence in the file --state, for the resource --name. The
 fence accepts or refuses it. An accepted edict is in the file before the command returns,
 and the fence refuses older edicts for that name from then on. The command creates the
-file if it does not exist.
+file if it does not exist. One that held an edict and is gone, beside its ".lock", is damaged.
 
 Exit codes: 0 ordered or accepted; 1 incomparable or refused, or the file is in use for
 longer than --timeout; 2 wrong usage, or the file is damaged or cannot be written.`,

@@ -44,6 +44,25 @@ func AwaitLock(path string, patience time.Duration) (*Lock, error) {
 	}
 }
 
+// mark is the content of the file of a lock whose owner has called Mark.
+const mark = "used\n"
+
+// Mark notes in the file of the lock, which is otherwise empty, that the owner has written what
+// the lock is for. So a later owner notices its loss.
+func (l *Lock) Mark() error {
+	_, err := l.file.WriteAt([]byte(mark), 0)
+	return errors.Join(err, l.file.Sync())
+}
+
+// Marked reports whether an owner has called Mark.
+func (l *Lock) Marked() (bool, error) {
+	info, err := l.file.Stat()
+	if err != nil {
+		return false, err
+	}
+	return info.Size() > 0, nil
+}
+
 // Release releases the lock. It may be called on nil, and again. The file stays,
 // because otherwise two processes could lock different files of one name.
 func (l *Lock) Release() error {

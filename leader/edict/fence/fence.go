@@ -14,7 +14,7 @@ import (
 var (
 	// ErrInUse means that another process or another Fence has opened the file.
 	ErrInUse = errors.New("fence: the file is in use")
-	// ErrDamaged means that the content of the file is not valid.
+	// ErrDamaged means that the content of the file is not valid, or that the file is gone.
 	ErrDamaged = errors.New("fence: the file is damaged")
 	// ErrClosed means that the fence has been closed.
 	ErrClosed = errors.New("fence: closed")
@@ -27,6 +27,7 @@ type Fence struct {
 
 	mu       sync.Mutex // guards the fields below and the file
 	verifier edict.Verifier
+	marked   bool                 // the lock says that there is a file
 	names    map[string]*nameLock // of calls of Do in progress
 	idle     sync.Cond            // no call of Do is in progress
 	closed   bool
@@ -39,8 +40,9 @@ type nameLock struct {
 }
 
 // Open opens the fence in a file, or creates one. The directory must exist. A
-// second file, with ".lock" appended, locks the fence. The error matches
-// [ErrInUse] or [ErrDamaged], or is that of the file system.
+// second file, with ".lock" appended, locks the fence, and says that there is a first:
+// without the first, it is damage. The error matches [ErrInUse] or [ErrDamaged], or is
+// that of the file system.
 //
 // Do not replace a lost or damaged file with an empty one while old edicts may
 // still arrive. Otherwise, write to a name only after its current leader has
@@ -63,8 +65,15 @@ func Open(path string) (*Fence, error) {
 }
 
 func (f *Fence) load() error {
+	var err error
+	if f.marked, err = f.lock.Marked(); err != nil {
+		return fmt.Errorf("fence: %w", err)
+	}
 	b, err := durable.Read(f.path, kind)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.marked:
+		return fmt.Errorf("%w: %s is missing, and %s.lock says that it held the latest edicts: remove that too only when no older ones can arrive", ErrDamaged, f.path, f.path)
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	if err == nil {
@@ -153,6 +162,9 @@ func (f *Fence) accept(name string, e *edict.Edict, payload edict.Digest) (edict
 			f.verifier.Forget(name)
 		}
 		return edict.Refused, fmt.Errorf("fence: cannot record the edict: %w", err)
+	}
+	if !f.marked {
+		f.marked = f.lock.Mark() == nil // or the next edict does it
 	}
 	return verdict, nil
 }

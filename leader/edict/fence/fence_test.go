@@ -279,3 +279,36 @@ func TestAFullFenceTakesEdicts(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, *large(1 << 61), got)
 }
+
+// lostFile loses the file of a fence, before and after its first edict. Only a file that has held an
+// edict is missed, and one of an earlier build, whose lock says nothing, from its next edict on.
+func lostFile(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "fence")
+	accept := func(counter uint64) {
+		f, err := Open(path)
+		require.NoError(t, err)
+		e := &edict.Edict{Epoch: 1, Counter: counter, Stamps: []edict.Stamp{{Node: 1, Counter: 1, Boot: 9, At: 1}}}
+		_, err = f.Do("name", e, e.Digest, func(edict.Verdict) error { return nil })
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	}
+	f, err := Open(path)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	accept(1)
+	require.NoError(t, os.Truncate(path+".lock", 0)) // as an earlier build leaves it
+	accept(2)
+	held, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(path))
+	_, err = Open(path)
+	require.ErrorIs(t, err, ErrDamaged)
+	require.ErrorContains(t, err, path+".lock")
+	require.NoError(t, os.WriteFile(path, held, 0o600))
+	accept(3)
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.Remove(path+".lock"))
+	accept(1)
+}
+
+func TestALostFileIsNoticed(t *testing.T) { lostFile(t) }

@@ -10,8 +10,9 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader/edict/fence", map[string]func(testing.TB){
-		"FenceObeyFirst":  recordedFirst,
-		"FenceClosesBusy": closesLast,
-		"FenceObeysLate":  closesLast,
+		"FenceObeyFirst":     recordedFirst,
+		"FenceLossUnnoticed": lostFile,
+		"FenceClosesBusy":    closesLast,
+		"FenceObeysLate":     closesLast,
 	})
 }
