@@ -26,7 +26,8 @@ func newKVImportCommand(g *globals) *cobra.Command {
 of "kv list --all -o json", of this store or another one. Keys that exist are left alone,
 and then the exit code is 4; with --overwrite they get the values of the list. Keys that
 had a lease are left out. Each key is written once, however often it is sent. --timeout is
-the longest time that 128 keys may take. An import that fails can be repeated.`,
+the longest time that 128 keys may take. An import that fails can be repeated, unless the
+store is full (exit code 1).`,
 		Example: "  failaware kv list --all -o json >backup.json\n  failaware kv import backup.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := readList(cmd, args[0])
@@ -199,7 +200,11 @@ func (i *importer) attempt(ctx context.Context, list []api.KVCommand) (left int,
 // failed returns the error of an import that has ended early.
 func (i *importer) failed(err error) error {
 	e := kvError(http.MethodPost, err)
-	e.Err = fmt.Errorf("%w; %d of %d keys were written, or existed: repeat the import to go on", e.Err, i.answer.Written+i.answer.Existing, i.all)
+	advice := ": repeat the import to go on"
+	if e.Code == cli.ExitNo { // the store is full
+		advice = ""
+	}
+	e.Err = fmt.Errorf("%w; %d of %d keys were written, or existed%s", e.Err, i.answer.Written+i.answer.Existing, i.all, advice)
 	return e
 }
 

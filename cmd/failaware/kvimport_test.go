@@ -164,8 +164,8 @@ func TestAnImportThatFailsSaysHowFarItIs(t *testing.T) {
 		code   int
 		text   string
 	}{
-		"full":    {api.KVResult{Code: 507, Write: &api.KVWrite{Status: "full"}, Error: "the store is full"}, 1, `key "k130": the store is full; 139 of 140 keys were written, or existed: repeat the import`},
-		"session": {api.KVResult{Code: 410, Error: "the session is not known"}, int(exitUnknown), `key "k130": the session is not known; 139 of 140`},
+		"full":    {api.KVResult{Code: 507, Write: &api.KVWrite{Status: "full"}, Error: "the store is full"}, 1, `key "k130": the store is full; 139 of 140 keys were written, or existed` + "\n"},
+		"session": {api.KVResult{Code: 410, Error: "the session is not known"}, int(exitUnknown), `key "k130": the session is not known; 139 of 140 keys were written, or existed: repeat the import to go on`},
 		"wrong":   {api.KVResult{Code: 400, Error: "no"}, 2, `key "k130": no; 139 of 140`},
 	} {
 		s := newBatchStore()
