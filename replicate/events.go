@@ -218,7 +218,11 @@ func (e Discarded) String() string {
 }
 
 func (e AwaitsMemory) String() string {
-	return fmt.Sprintf("only %v of view %v remember the state: operations wait, because nodes %v may know more", e.Remember, e.View, e.Absent)
+	known := fmt.Sprintf("only %v of view %v remember the state", e.Remember, e.View)
+	if e.Remember.Empty() {
+		known = fmt.Sprintf("no member of view %v has a state yet", e.View)
+	}
+	return fmt.Sprintf("%s: operations wait, because nodes %v may know more", known, e.Absent)
 }
 
 func (e Begun) String() string {
