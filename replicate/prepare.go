@@ -103,6 +103,9 @@ func (p *Prepared) Close() error {
 // prepare makes the parts of a replica that need no node.
 func (p *Prepared) prepare(node failaware.Config) error {
 	c := p.cfg.machine(&node)
+	if least := c.Payload(); c.MaxPayload < least { // it is no field of cfg
+		return fmt.Errorf("replicate: Broadcast.MaxPayload: %d is below %d, which a member takes to say what state it has", c.MaxPayload, least)
+	}
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("replicate: invalid Config: %w", err)
 	}

@@ -518,7 +518,7 @@ func TestReplicateRefuses(t *testing.T) {
 		require.ErrorIs(t, try(n, &words{}, replicate.Config{}), replicate.ErrLate)
 		small := start(5, &failaware.BroadcastConfig{MaxPayload: 300})
 		require.ErrorContains(t, try(small, &words{}, replicate.Config{}),
-			fmt.Sprintf("MaxPayload: 300 is below %d", replica.LeastPayload))
+			fmt.Sprintf("replicate: Broadcast.MaxPayload: 300 is below %d", replica.LeastPayload))
 		m := start(4, &failaware.BroadcastConfig{MaxPayload: 1000})
 		require.NoError(t, try(m, &words{}, replicate.Config{}), "chunks become as small as they must")
 		require.ErrorIs(t, try(m, &words{}, replicate.Config{}), failaware.ErrConsumer)

@@ -94,6 +94,14 @@ const ChunkOverhead = 1 + nameBytes + 16 + 8 + 8
 // PerDelivery is how many bytes a waiting delivery counts besides its payload.
 const PerDelivery = 64
 
+// Payload returns the least MaxPayload with the other options.
+func (c *Config) Payload() int {
+	if c.Epoch > 0 {
+		return max(LeastPayload, epochBytes)
+	}
+	return LeastPayload
+}
+
 // ancestors returns the limit of ancestors in a report. They take a quarter of the room, and
 // the snapshots the rest.
 func (c *Config) ancestors() int { return min(1+(c.MaxPayload-LeastPayload)/4/ancestorBytes, maxLine) }

@@ -62,6 +62,9 @@ func TestFullDisk(t *testing.T) {
 		require.Empty(t, s.hindrances(s.replica.Progress()))
 		require.True(t, s.Counts().Accepting)
 		require.Equal(t, full, s.explain(full), "it is no refusal")
+		tooLarge := s.explain(fmt.Errorf("put: %w", failaware.ErrTooLarge))
+		require.ErrorIs(t, tooLarge, failaware.ErrTooLarge)
+		require.ErrorContains(t, tooLarge, "--broadcast-max-payload")
 		describe(replicate.Progress{Situation: replicate.Recovering, Absent: timed.SetOf(2, 3)}, 1, &a)
 		require.Equal(t, []int{2, 3}, a.Absent)
 		waits.Full, a = nil, api.KVStatus{}

@@ -96,6 +96,8 @@ func (s *Store) explain(err error) error {
 			text += "; " + why
 		}
 		return &unavailable{text, err}
+	case errors.Is(err, failaware.ErrTooLarge):
+		return &unavailable{"the command is larger than --broadcast-max-payload allows", err}
 	case errors.Is(err, failaware.ErrClosed):
 		return &unavailable{"the node has stopped", err}
 	case !ok:
