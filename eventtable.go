@@ -45,7 +45,7 @@ var eventTable = []eventRow{
 		return event.PeerDuplicated{Header: h, Peer: e.Peer, Boot: e.Boot, Addr: e.Text}
 	}),
 	row(hclog.Warn, stack.EventMismatch, func(n *Node, h event.Header, e *stack.Event) event.Mismatch {
-		return event.Mismatch{Header: h, Peer: e.Peer, Addr: e.Text,
+		return event.Mismatch{Header: h, Peer: e.Peer, Addr: e.Text, Elsewhere: e.Elsewhere,
 			Differences: n.differences(settingsOf(e))}
 	}),
 	row(hclog.Info, stack.EventElected, func(_ *Node, h event.Header, e *stack.Event) event.Elected {

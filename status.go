@@ -61,7 +61,7 @@ type PeerStatus struct {
 	Addr    netip.AddrPort // where packets go; not valid while the name is not resolved
 	Problem string         // why the name is not resolved, if it is not
 	// Mismatch has the settings that differ from this node's. Packets of such a peer are
-	// ignored.
+	// ignored. A node that sends with the id of a peer, from elsewhere, appears without an id.
 	Mismatch event.Differences
 	// Refused says why packets from its address do not count. It is empty if no such packet
 	// has come lately. At most 8 addresses that are not listed appear without an id, while

@@ -14,13 +14,17 @@ type Mismatch struct {
 	Header
 	Peer        timed.NodeID `api:"peer"`
 	Addr        string       `api:"address"` // where the packets come from
-	Differences Differences  `api:"reason"`  // never empty in an event of a node
+	Elsewhere   bool         // Peer has another address: the sender is a stranger with its id
+	Differences Differences  `api:"reason"` // never empty in an event of a node
 }
 
 // Kind returns "mismatch".
 func (Mismatch) Kind() string { return "mismatch" }
 
 func (e Mismatch) String() string {
+	if e.Elsewhere {
+		return fmt.Sprintf("another node with the id of %s, at %s, is ignored: %v", e.node(e.Peer), e.Addr, e.Differences)
+	}
 	return fmt.Sprintf("%s at %s is ignored: %v", e.node(e.Peer), e.Addr, e.Differences)
 }
 

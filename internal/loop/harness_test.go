@@ -61,6 +61,7 @@ func (c *fakeConn) instant() timed.Instant { return timed.Instant(c.now.Load()) 
 type recorder struct {
 	events   []stack.EventKind
 	told     *wire.Settings // of the last event about other settings
+	stranger bool           // it was another node with the peer's id
 	restarts []life.Reason
 	warnings []string
 }
@@ -72,7 +73,7 @@ func (r *recorder) Warn(text string, args ...any) {
 func (r *recorder) Event(e *stack.Event) {
 	r.events = append(r.events, e.Kind)
 	if e.Kind == stack.EventMismatch || e.Kind == stack.EventOtherQuorum {
-		r.told = e.Settings
+		r.told, r.stranger = e.Settings, e.Elsewhere
 	}
 }
 

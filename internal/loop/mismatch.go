@@ -60,13 +60,14 @@ func (m *mismatch) lasts(now timed.Instant) bool {
 	return !m.mayAgree && now.Sub(m.heard) <= mismatchPeriod
 }
 
-// of returns the settings of a peer that has the id or sends from the address, or nil.
-func (l mismatches) of(id timed.NodeID, addr netip.AddrPort, now timed.Instant) *Settings {
-	if m := l[id]; m != nil && m.lasts(now) {
+// of returns the settings of a peer, or nil: those that the node at its address has, whatever
+// its id, or those that the peer's id comes with.
+func (l mismatches) of(id timed.NodeID, t *route, now timed.Instant) *Settings {
+	if m := l[id]; m != nil && m.lasts(now) && t.leads(m.from) {
 		s := m.settings
 		return &s
 	}
-	return l.at(addr, now)
+	return l.at(t.Addr, now)
 }
 
 // at returns the settings of a peer that sends from the address, or nil.
@@ -176,5 +177,6 @@ func (d *driver) reportMismatch(id timed.NodeID, m *mismatch) {
 	if told := m.settings.Told; told.Known() {
 		e.Settings = &told
 	}
+	e.Elsewhere = d.routes.known.Has(id) && !d.routes.to[id].leads(m.from)
 	d.report.events = append(d.report.events, e)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/datagram"
+	"github.com/failaware/failaware/internal/admit"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/stack"
@@ -74,7 +75,7 @@ func mismatchEndsNothing(t testing.TB) {
 	require.Equal(t, 3, count(), "it repeats")
 	c.advance(mismatchPeriod + 1)
 	step(l, c)
-	require.Nil(t, d.mismatches.of(2, oddAddr, d.clock.now), "it is no longer heard")
+	require.Nil(t, d.mismatches.of(2, &route{Way: wayTo(oddAddr)}, d.clock.now), "it is no longer heard")
 }
 
 func TestMismatchEndsNothing(t *testing.T) { mismatchEndsNothing(t) }
@@ -91,11 +92,46 @@ func TestDamagedAndInsecurePacketsAccuseNobody(t *testing.T) {
 	require.Equal(t, uint64(2), d.count.foreign)
 }
 
+func wayTo(addr netip.AddrPort) admit.Way[netip.AddrPort] {
+	return admit.Way[netip.AddrPort]{Addr: addr}
+}
+
+// aStrangerHasThePeersID has a node of another group send with the id of a silent peer, from
+// elsewhere. The peer stays silent, and the stranger has a row of its own.
+func aStrangerHasThePeersID(t testing.TB) {
+	l, o := newOutside(nil, peers.Peer{ID: 2, Addr: oddAddr.String()})
+	d := l.driver
+	s, from := Settings{Group: 99, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}, at(99)
+	take := func(from netip.AddrPort) (list []PeerStatus) {
+		d.turn([]udp.Packet{odd(t, l, s, from)}, l.cfg.Clock.Read())
+		o.advance(d.patience())
+		step(l, o.fakeConn)
+		return d.status().Peers
+	}
+	list := take(from)
+	require.Len(t, list, 2)
+	require.Equal(t, timed.NodeID(2), list[0].ID)
+	require.Nil(t, list[0].Mismatch)
+	require.Equal(t, timed.NodeID(timed.NoNode), list[1].ID)
+	require.Equal(t, from, list[1].Addr)
+	require.NotNil(t, list[1].Mismatch)
+	require.True(t, l.cfg.Sink.(*recorder).stranger)
+
+	list = take(oddAddr)
+	require.Len(t, list, 1, "it is the peer")
+	require.NotNil(t, list[0].Mismatch)
+	o.advance(mismatchPeriod)
+	take(oddAddr)
+	require.False(t, l.cfg.Sink.(*recorder).stranger)
+}
+
+func TestAStrangerWithThePeersIDIsNotThePeer(t *testing.T) { aStrangerHasThePeersID(t) }
+
 func TestARowIsFoundByItsAddress(t *testing.T) {
 	l := mismatches{3: {settings: Settings{Group: 9}, from: oddAddr, heard: timed.Instant(time.Second)}}
 	now := timed.Instant(2 * time.Second)
-	require.Equal(t, uint64(9), l.of(2, oddAddr, now).Group, "the node at the address has another id than listed")
-	require.Nil(t, l.of(2, netip.AddrPort{}, now))
+	require.Equal(t, uint64(9), l.of(2, &route{Way: wayTo(oddAddr)}, now).Group, "the node at the address has another id than listed")
+	require.Nil(t, l.of(2, &route{}, now))
 	l.forget(3)
 	require.Nil(t, l.at(oddAddr, now))
 }
@@ -107,7 +143,7 @@ func TestWhatWasToldOfSettingsStays(t *testing.T) {
 	theirs := wire.Settings{Group: "theirs"}
 	other := Settings{Group: 9, Told: theirs}
 	d.noteMismatch(3, other, oddAddr, false)
-	told, byID, byAddr := d.report.events[0].Settings, d.mismatches.of(3, netip.AddrPort{}, d.clock.now), d.mismatches.at(oddAddr, d.clock.now)
+	told, byID, byAddr := d.report.events[0].Settings, d.mismatches.of(3, &route{}, d.clock.now), d.mismatches.at(oddAddr, d.clock.now)
 	other.Told.Group = "another"
 	d.noteMismatch(3, other, oddAddr, false)
 	require.Equal(t, "another", d.mismatches.at(oddAddr, d.clock.now).Told.Group)
@@ -120,7 +156,7 @@ func TestWhatWasToldOfSettingsStays(t *testing.T) {
 func TestSettingsThatWereToldAreOfOneGroup(t *testing.T) {
 	l, _ := newTestLoop(t)
 	d := l.driver
-	told := func() wire.Settings { return d.mismatches.of(3, netip.AddrPort{}, d.clock.now).Told }
+	told := func() wire.Settings { return d.mismatches.of(3, &route{}, d.clock.now).Told }
 	d.noteMismatch(3, Settings{Group: 9, Told: wire.Settings{Group: "theirs"}}, oddAddr, false)
 	d.noteMismatch(3, Settings{Group: 9}, oddAddr, false)
 	require.Equal(t, "theirs", told().Group)

@@ -42,6 +42,7 @@ var notices = map[string]func(testing.TB){
 	"GreetingLeadsNot":        joinersMeet,
 	"ReplacedIsListed":        replacedIsForgotten,
 	"ListBesideTooMany":       listsCome,
+	"MismatchBlamesTheID":     aStrangerHasThePeersID,
 	"MismatchElsewhereUntold": strangersAreEchoed,
 	"IntroduceMoved":          movedApart,
 	"SupplyStalls":            newRoomIsUsed,

@@ -44,6 +44,13 @@ type route struct {
 	left       timed.BootID // the incarnation that has said it leaves
 }
 
+// leads reports whether the peer may be the sender of packets that have its id, and that nothing
+// else shows to be its own: they come from where it is, or nobody knows where that is. A node of
+// another group may have the same id.
+func (t *route) leads(from netip.AddrPort) bool {
+	return !t.Addr.IsValid() || from == t.Addr || from == t.Listed
+}
+
 // take adopts a new list. Peers that it lacks are removed, and learnt ones that are too many with
 // it. Peers that are alive keep the address that they send from.
 func (r *routes) take(list *peers.List, alive timed.Set, now timed.Instant) (added, removed timed.Set) {

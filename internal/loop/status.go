@@ -96,10 +96,18 @@ func (d *driver) unlisted() (list []PeerStatus) {
 	for id := range idsOf(d.mismatches).All() {
 		m := d.mismatches[id]
 		listed := slices.ContainsFunc(d.routes.strangers, func(e *peers.Entry) bool { return e.Addr == m.from })
-		if !listed && !d.routes.known.Has(id) && id != d.cfg.Self.Node && m.lasts(now) {
-			s := m.settings
-			list = append(list, PeerStatus{ID: id, Addr: m.from, Mismatch: &s, Delay: datagram.Unknown, LastFast: -1})
+		if listed || id == d.cfg.Self.Node || !m.lasts(now) {
+			continue
 		}
+		s := m.settings
+		p := PeerStatus{ID: id, Addr: m.from, Mismatch: &s, Delay: datagram.Unknown, LastFast: -1}
+		if d.routes.known.Has(id) {
+			if d.routes.to[id].leads(m.from) || d.routes.sendsTo(m.from) {
+				continue
+			}
+			p.ID = timed.NoNode // the peer has a row of its own
+		}
+		list = append(list, p)
 	}
 	unopened := slices.Collect(maps.Keys(d.routes.unopened))
 	// slices.SortFunc takes 10 KB for this type.
@@ -120,7 +128,7 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 		p.Listed, p.Problem = t.entry.Name, t.entry.Problem
 	}
 	if !p.Alive {
-		p.Mismatch = d.mismatches.of(id, t.Addr, d.clock.now)
+		p.Mismatch = d.mismatches.of(id, t, d.clock.now)
 		if t.entry != nil {
 			p.Refused, p.Incompatible = d.refused(t.entry)
 		} else {

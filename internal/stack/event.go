@@ -77,6 +77,7 @@ type Event struct {
 	Group         uint64
 	MaxDrift      timed.Drift
 	FastThreshold time.Duration
+	Elsewhere     bool // Mismatch: Peer has another address. The driver adds it.
 	// Mismatch, OtherQuorum: the settings that the peer has told, or nil. The driver adds them.
 	Settings *wire.Settings
 

@@ -53,6 +53,9 @@ func peerOf(e event.Event) timed.NodeID {
 	case event.PeerDuplicated:
 		return e.Peer
 	case event.Mismatch:
+		if e.Elsewhere {
+			return timed.NoNode // it says nothing about the peer
+		}
 		return e.Peer
 	case event.PacketUnsent:
 		return e.Peer

@@ -101,6 +101,13 @@ func oldEventsAreNoReason(t testing.TB) {
 	}
 }
 
+func TestAStrangerWithAPeersIDExplainsNothingOfThePeer(t *testing.T) {
+	s := newStory()
+	s.Note(event.PeerSilent{Header: s.head(0), Peer: 2})
+	s.Note(event.Mismatch{Header: s.head(time.Second), Peer: 2, Elsewhere: true})
+	require.Equal(t, "peer-silent", s.Explain(Node(2))[0].Event.Kind())
+}
+
 // whoCameBackIsNotBlamed has a node fall silent and come back before a lease ends.
 func whoCameBackIsNotBlamed(t testing.TB) {
 	s := newStory()
