@@ -38,13 +38,16 @@ type Poller struct {
 	mu  sync.Mutex
 	st  Status // with the mean time between two polls that succeed
 
-	failures int // since the last success
+	base     time.Duration // the mean time between two polls as configured
+	failures int           // since the last success
+	kisses   int           // that asked to slow down, since the poller was last calm at its base
+	calm     int           // successes since the period has changed
 }
 
 // New returns a poller that uses a hardware clock with a rate error of at most rho.
 // The configuration must be valid.
 func New(c Config, clock *hwclock.Clock, rho timed.Drift) *Poller {
-	p := &Poller{st: Status{Name: c.Name(), Poll: c.interval()}}
+	p := &Poller{st: Status{Name: c.Name(), Poll: c.interval()}, base: c.interval()}
 	switch {
 	case c.NTP != "":
 		p.src = newServer(c, clock, rho)
@@ -71,6 +74,10 @@ const (
 	burstPeriod = 2 * time.Second
 	// maxDoublings bounds the exponential backoff for a failing reference.
 	maxDoublings = 6
+	// calmPolls is how many polls succeed before one that was asked to slow down tries a shorter
+	// period again. Each further kiss doubles them, the first maxCalm times.
+	calmPolls = 8
+	maxCalm   = 4
 )
 
 // Run polls the reference and delivers its samples until ctx is done or all addresses
@@ -113,6 +120,29 @@ func jitter(d time.Duration) time.Duration {
 	return d - d/10 + time.Duration(rand.Int64N(int64(d/5)+1))
 }
 
+// slowDown doubles the period, as RFC 5905 demands after each kiss.
+func (p *Poller) slowDown() {
+	p.st.Poll = min(2*p.st.Poll, MaxPoll)
+	p.kisses, p.calm = p.kisses+1, 0
+}
+
+// calmDown notes a success. The RFC does not say for how long a kiss counts. A server kisses also
+// for a burst of others behind the same address, and the bound on UTC grows with the period: the
+// kisses of months must not add up. So the period is halved from time to time, down to the
+// configured one. A server that kisses again is tried more and more seldom.
+func (p *Poller) calmDown() {
+	if p.kisses == 0 {
+		return
+	}
+	if p.calm++; p.calm < calmPolls<<min(p.kisses-1, maxCalm) {
+		return
+	}
+	if p.calm = 0; p.st.Poll == p.base {
+		p.kisses = 0
+	}
+	p.st.Poll = max(p.st.Poll/2, p.base)
+}
+
 // note updates the status with the outcome of a poll.
 func (p *Poller) note(s *Sample, err error) {
 	p.mu.Lock()
@@ -126,12 +156,13 @@ func (p *Poller) note(s *Sample, err error) {
 	switch {
 	case err == nil:
 		p.failures = 0
+		p.calmDown()
 		st.Reach |= 1
 		st.Samples++
 		st.Source, st.Delay, st.Distance, st.Latest = s.Source, s.Delay, s.Distance, s.Sample
 		return
 	case errors.Is(err, errSlow):
-		st.Poll = min(2*st.Poll, MaxPoll)
+		p.slowDown()
 		st.Rejected++
 		st.Reason = err.Error()
 	case isRejected(err):

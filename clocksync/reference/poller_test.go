@@ -3,6 +3,7 @@ package reference
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,7 +31,7 @@ func (s *script) poll(context.Context) (Sample, error) {
 func play(t *testing.T, d time.Duration, outcome func(n int) error) (gaps []time.Duration, st Status, delivered int) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{outcome: outcome}
-		p := &Poller{src: s, st: Status{Name: "x", Poll: DefaultNTPPoll}}
+		p := &Poller{src: s, st: Status{Name: "x", Poll: DefaultNTPPoll}, base: DefaultNTPPoll}
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		defer cancel()
 		p.Run(ctx, func(Sample) { delivered++ })
@@ -81,16 +82,53 @@ func TestPollerBacksOff(t *testing.T) {
 	require.Zero(t, st.Rejected)
 }
 
-func TestPollerSlowsDownPermanently(t *testing.T) {
-	_, st, _ := play(t, time.Hour, func(n int) error {
-		if n == 5 {
+func TestPollerSlowsDownWhenAskedTo(t *testing.T) {
+	kissed := func(polls int, kisses ...int) Status {
+		_, st, _ := play(t, 1000*time.Hour, func(n int) error {
+			switch {
+			case slices.Contains(kisses, n):
+				return errSlow
+			case n >= polls:
+				return errGone
+			}
+			return nil
+		})
+		return st
+	}
+	st := kissed(6+calmPolls, 5)
+	require.Equal(t, DefaultNTPPoll, st.Poll, "it is calm again")
+	require.EqualValues(t, 1, st.Rejected)
+	require.Equal(t, errSlow.Error(), st.Reason)
+	require.Equal(t, 2*DefaultNTPPoll, kissed(5+calmPolls, 5).Poll)
+	require.Equal(t, 4*DefaultNTPPoll, kissed(8, 5, 6).Poll)
+	require.Equal(t, 4*DefaultNTPPoll, kissed(6+2*calmPolls, 5, 6).Poll, "a second kiss counts for longer")
+	require.Equal(t, 2*DefaultNTPPoll, kissed(7+2*calmPolls, 5, 6).Poll)
+	require.Equal(t, DefaultNTPPoll, kissed(7+4*calmPolls, 5, 6).Poll)
+	require.Equal(t, MaxPoll, kissed(100, 5, 6, 7, 8, 9, 10, 11, 12).Poll)
+	require.Equal(t, DefaultNTPPoll, kissed(2000, 5, 6, 7, 8, 9, 10, 11, 12).Poll)
+}
+
+// Kisses of a long time do not add up to a period at which the bound on UTC is too wide, and a
+// server that kisses whenever it is asked at the configured period is seldom asked so.
+func TestKissesDoNotAddUp(t *testing.T) {
+	_, st, _ := play(t, 30*24*time.Hour, func(n int) error {
+		if n%1000 == 999 {
 			return errSlow
 		}
 		return nil
 	})
-	require.Equal(t, 2*DefaultNTPPoll, st.Poll)
-	require.EqualValues(t, 1, st.Rejected)
-	require.Equal(t, errSlow.Error(), st.Reason)
+	require.Greater(t, st.Rejected, uint64(50))
+	require.LessOrEqual(t, st.Poll, 2*DefaultNTPPoll)
+
+	p := &Poller{st: Status{Poll: DefaultNTPPoll}, base: DefaultNTPPoll}
+	for range 10_000 {
+		if p.st.Samples > 0 && p.st.Poll == p.base && p.calm == 0 {
+			p.note(&Sample{}, errSlow)
+		} else {
+			p.note(&Sample{}, nil)
+		}
+	}
+	require.Less(t, p.st.Rejected, uint64(100))
 }
 
 func TestPollerEndsWhenAllAddressesDeny(t *testing.T) {
