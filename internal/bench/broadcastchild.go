@@ -41,7 +41,7 @@ type castCount struct {
 	Messages uint64 // received by the application
 	Bytes    uint64 // in them
 	Views    uint64 // installed
-	Overflow uint64 // messages of the kernel lost to a full socket buffer
+	Overflow uint64 // messages that the kernel dropped at the socket
 	Procs    int    // GOMAXPROCS
 	Traces   []castTrace
 	Marks    []mark `json:",omitempty"`

@@ -49,7 +49,7 @@ type CastLoad struct {
 	// time.
 	Missing  int    `json:"missing"`
 	Views    uint64 `json:"views"`    // installed at the member that had most of them
-	Overflow uint64 `json:"overflow"` // messages of the kernel lost to full buffers
+	Overflow uint64 `json:"overflow"` // messages that the kernel dropped at sockets: full buffers, or wrong checksums
 	procs    int
 }
 

@@ -19,7 +19,8 @@ type Counter struct {
 //     reader, on Linux.
 //   - received_truncated: longer than Options.MaxPacket, dropped.
 //   - received_overflow: messages of the kernel, of one packet or several, that
-//     it dropped because the socket's receive buffer was full; learnt with a
+//     it dropped at the socket: because the receive buffer was full, or their
+//     checksum was wrong. The kernel does not tell them apart. Learnt with a
 //     later packet, on Linux.
 //   - clock_steps: batches whose kernel stamps were not used because the clock
 //     that they are in was stepped.
