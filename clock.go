@@ -156,7 +156,15 @@ func (n *Node) nameOf(id clocksync.SourceID) string {
 // node asks, in the order of its configuration, and then those that its followers ask, if
 // it leads. It waits for the loop as [Node.Status] does. It is safe for concurrent use.
 func (n *Node) References() []ReferenceStatus {
-	known, shown := n.loop.References()
+	list, _ := n.ReferencesOfUTC()
+	return list
+}
+
+// ReferencesOfUTC returns the status of all external references as [Node.References] does, and
+// what the node knows about UTC at that instant.
+func (n *Node) ReferencesOfUTC() ([]ReferenceStatus, clocksync.Knowledge) {
+	all := n.loop.References()
+	known := all.List
 	var out []ReferenceStatus
 	own := map[clocksync.SourceID]bool{}
 	for _, p := range n.pollers {
@@ -164,7 +172,7 @@ func (n *Node) References() []ReferenceStatus {
 		for i := range known {
 			if known[i].Source == r.Source {
 				own[r.Source] = true
-				r.take(&known[i], shown)
+				r.take(&known[i], all.Shown)
 			}
 		}
 		out = append(out, r)
@@ -172,11 +180,20 @@ func (n *Node) References() []ReferenceStatus {
 	for i := range known {
 		if x := &known[i]; !own[x.Source] {
 			r := ReferenceStatus{Status: reference.Status{Source: x.Source}, Node: x.Node}
-			r.take(x, shown)
+			r.take(x, all.Shown)
 			out = append(out, r)
 		}
 	}
-	return out
+	return out, n.missed(all.UTC)
+}
+
+// missed returns the knowledge of UTC, and lacks nothing that nobody misses: neither this node
+// nor its leader have references, as far as this node can tell.
+func (n *Node) missed(k clocksync.Knowledge) clocksync.Knowledge {
+	if len(n.pollers) == 0 && k.State == clocksync.UTCUnknown && (k.Lack == clocksync.LackLeader || k.Lack == clocksync.LackReferences && k.Count == 0) {
+		k.Lack = clocksync.LackNothing
+	}
+	return k
 }
 
 // take fills in what the clock knew of the reference when it showed the time shown.

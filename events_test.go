@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/eventring"
 	"github.com/failaware/failaware/internal/stack"
@@ -72,10 +73,10 @@ func levelsOfEvents(t testing.TB) {
 	for level, events := range map[hclog.Level][]event.Event{
 		hclog.Warn: {event.Missed{}, event.Restarted{}, event.QuorumChange{Step: event.QuorumConflict}, event.QuorumChange{Step: event.QuorumDead},
 			event.QuorumChange{Step: event.QuorumUnordered}, event.QuorumChange{Step: event.QuorumIgnored},
-			event.ClockStepped{Previous: other, Step: -time.Second}},
+			event.ClockStepped{Previous: other, Step: -time.Second}, event.UTCChanged{State: clocksync.UTCDisputed}},
 		hclog.Info: {event.Elected{Global: true}, event.QuorumChange{Step: event.QuorumEntered}, event.QuorumChange{Step: event.QuorumProposed},
 			event.QuorumChange{Step: event.QuorumSuperseded}, event.QuorumChange{Step: event.QuorumDecided}, event.Restarted{Reason: event.NewEpoch},
-			event.ClockStepped{Step: time.Hour}, event.ClockStepped{Previous: other, Step: 134}},
+			event.ClockStepped{Step: time.Hour}, event.UTCChanged{State: clocksync.UTCKnown}, event.UTCChanged{}, event.ClockStepped{Previous: other, Step: 134}},
 		hclog.Debug: {event.PeerAlive{}, event.ClockAdopted{}},
 	} {
 		for _, e := range events {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/stack"
@@ -140,6 +141,10 @@ func (n *Node) levelOf(e event.Event) hclog.Level {
 		return hclog.Info
 	case event.QuorumChange:
 		if e.Step.Wrong() {
+			return hclog.Warn
+		}
+	case event.UTCChanged:
+		if e.State == clocksync.UTCDisputed {
 			return hclog.Warn
 		}
 	case event.ClockStepped:

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/histogram"
 	"github.com/failaware/failaware/internal/loop"
@@ -43,6 +44,8 @@ type Status struct {
 	Counters []Counter    // since the start, of all incarnations
 	Lateness Lateness
 	Delays   Durations // proven delay bounds, of all packets of accepted incarnations
+
+	UTC clocksync.Knowledge // and why not more is known, if some node is to ask references
 
 	Awake bool // the node keeps processors from sleeping ([Config.Awake])
 
@@ -123,7 +126,7 @@ func (n *Node) Status() Status {
 		s.Age = max(n.clock.Now().Sub(l.At), 0)
 		s.Boot, s.Incarnations, s.Waiting = l.Boot, l.Incarnations, restartReasons[l.Waiting]
 		s.Ready, s.Leaving, s.Late, s.Alive, s.Lateness, s.Delays = l.Ready, l.Leaving, l.Late, l.Alive, Lateness(l.Lateness), l.Delays
-		s.Keys = l.Keys
+		s.Keys, s.UTC = l.Keys, n.missed(l.UTC)
 		for i := range l.Peers {
 			s.Peers = append(s.Peers, n.peerStatus(&l.Peers[i]))
 		}

@@ -34,6 +34,8 @@ var notices = map[string]func(testing.TB){
 	"FewerNeedAMajority":   fewerNeedAsMany,
 	"FewerForgetTheLeap":   fewerKnowTheLeap,
 	"ReferencesNeverLeave": retiredReferences,
+	"TooFewJudge":          tooFewAfterProof,
+	"LeapUnnamed":          aLeapSecondIsNamed,
 	"FalsetickersSteer":    falsetickersDoNotSteer,
 	"DisputesSteer":        falsetickersDoNotSteer,
 	"BendAtTheWrongEnd":    bendsAreForeseen,

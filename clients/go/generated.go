@@ -316,6 +316,9 @@ type Clock struct {
 	// UtcBoundNs Proven bound of the difference from UTC; null when unknown.
 	UtcBoundNs *int64 `json:"utc_bound_ns"`
 
+	// UtcProblem Why UTC is not known, or not for long; absent if it is, or if nobody is to ask references.
+	UtcProblem *string `json:"utc_problem,omitempty"`
+
 	// ValidForNs For how long readings surely stay so, relative to this timeline, even without further messages; 0 unless up to date.
 	ValidForNs int64 `json:"valid_for_ns"`
 }
@@ -1175,13 +1178,16 @@ type Source struct {
 	Source  string `json:"source"`
 	Stratum int    `json:"stratum"`
 
-	// Verdict good, falseticker, or none while it has no valid samples.
+	// Verdict good, falseticker, disputed while no majority of the references agrees, unjudged while they prove nothing about UTC, or none while this one has no valid samples.
 	Verdict string `json:"verdict"`
 }
 
 // Sources The external references: first the node's own, then those that other nodes have reported to it as their leader.
 type Sources struct {
 	Sources []Source `json:"sources"`
+
+	// UtcProblem Why UTC is not known, or not for long; absent if it is.
+	UtcProblem *string `json:"utc_problem,omitempty"`
 }
 
 // Status Everything about a node.

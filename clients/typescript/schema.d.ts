@@ -971,6 +971,8 @@ export interface components {
             holdover: boolean;
             /** @description The leap second that a majority of the references announces: none, insert or delete. */
             leap: string;
+            /** @description Why UTC is not known, or not for long; absent if it is, or if nobody is to ask references. */
+            utc_problem?: string;
             /** @description The deviation is at most the configured one. */
             up_to_date: boolean;
             /**
@@ -1184,6 +1186,8 @@ export interface components {
         /** @description The external references: first the node's own, then those that other nodes have reported to it as their leader. */
         Sources: {
             sources: components["schemas"]["Source"][];
+            /** @description Why UTC is not known, or not for long; absent if it is. */
+            utc_problem?: string;
         };
         /** @description An external reference of time. */
         Source: {
@@ -1194,7 +1198,7 @@ export interface components {
             node: number;
             /** @description The last address that was asked. */
             address?: string;
-            /** @description good, falseticker, or none while it has no valid samples. */
+            /** @description good, falseticker, disputed while no majority of the references agrees, unjudged while they prove nothing about UTC, or none while this one has no valid samples. */
             verdict: string;
             /**
              * Format: int64

@@ -17,6 +17,8 @@ func newSourcesCommand(g *globals) *cobra.Command {
 		Use: "sources", Short: "List the external references of time, and which of them are falsetickers", Args: cobra.NoArgs,
 		Long: `List the references that the node asks and, at a leader, those of other nodes.
 
+  VERDICT good, falseticker, disputed (no majority agrees), unjudged (UTC is not known,
+          or too few are left to judge; a line below says why), none (no valid sample)
   REACH   for each of the last eight requests whether it was answered, the latest at the right
   EVERY   the time between two requests, longer while none is answered
   OFFSET  the middle of the reference's interval minus the time of the node
@@ -52,5 +54,9 @@ func writeSources(w io.Writer, s *api.Sources) error {
 		}
 		t.Row(row...)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil || s.UTCProblem == "" {
+		return err
+	}
+	_, err := fmt.Fprintln(w, s.UTCProblem)
+	return err
 }

@@ -199,6 +199,9 @@ func clockText(c *api.Clock) string {
 	if c.Holdover {
 		text += ", in holdover"
 	}
+	if c.UTCProblem != "" {
+		text += "; " + c.UTCProblem
+	}
 	if !c.UpToDate {
 		return text + "; not up to date"
 	}

@@ -14,6 +14,8 @@ import (
 // Sources is the answer of /v1/clock/sources.
 type Sources struct {
 	Sources []Source `json:"sources"`
+	// UTCProblem says why UTC is not known, or not for long; empty if it is.
+	UTCProblem string `json:"utc_problem,omitempty"`
 }
 
 // Source is the answering node's knowledge of one external reference of time.
@@ -22,7 +24,8 @@ type Source struct {
 	Name    string `json:"name,omitempty"`
 	Node    int    `json:"node"` // the node that asks it
 	Address string `json:"address,omitempty"`
-	// Verdict is good, falseticker, or none while it has no valid samples.
+	// Verdict is good, falseticker, disputed while no majority of the references agrees, unjudged
+	// while they prove nothing about UTC, or none while this one has no valid samples.
 	Verdict  string `json:"verdict"`
 	OffsetNS *int64 `json:"offset_ns"`
 	BoundNS  *int64 `json:"bound_ns"`
@@ -51,7 +54,7 @@ func sourceText(id clocksync.SourceID) string {
 	return fmt.Sprintf("%016x", uint64(id))
 }
 
-func sourceOf(r *failaware.ReferenceStatus) Source {
+func sourceOf(r *failaware.ReferenceStatus, utc clocksync.Knowledge) Source {
 	s := Source{Source: sourceText(r.Source), Name: r.Name, Node: int(r.Node), Address: r.Address, Verdict: "none",
 		Own: r.Name != "", Stratum: r.Stratum, PollNS: int64(r.Poll), Reach: int(r.Reach), Sent: r.Sent, Samples: r.Samples,
 		Rejected: r.Rejected, Reason: r.Reason, Error: r.Error, DelayNS: int64(r.Delay), DistanceNS: int64(r.Distance), Gone: r.Gone}
@@ -59,18 +62,28 @@ func sourceOf(r *failaware.ReferenceStatus) Source {
 		return s
 	}
 	offset, bound, age := int64(r.Offset), int64(r.Bound), int64(r.Age)
-	s.OffsetNS, s.BoundNS, s.AgeNS, s.Leap, s.Verdict = &offset, &bound, &age, r.Leap.String(), "good"
-	if r.Falseticker {
-		s.Verdict = "falseticker"
-	}
+	s.OffsetNS, s.BoundNS, s.AgeNS, s.Leap, s.Verdict = &offset, &bound, &age, r.Leap.String(), verdictOf(r, utc)
 	return s
 }
 
+// verdictOf returns the verdict on a reference with valid samples.
+func verdictOf(r *failaware.ReferenceStatus, utc clocksync.Knowledge) string {
+	switch {
+	case utc.State == clocksync.UTCDisputed:
+		return "disputed"
+	case utc.State == clocksync.UTCKnown && r.Falseticker:
+		return "falseticker"
+	case utc.Judges():
+		return "good"
+	}
+	return "unjudged"
+}
+
 func (s *Server) sources(w http.ResponseWriter, _ *http.Request) {
-	list := Sources{Sources: []Source{}}
-	all := s.node.References()
+	all, utc := s.node.ReferencesOfUTC()
+	list := Sources{Sources: []Source{}, UTCProblem: utcProblem(utc)}
 	for i := range all {
-		list.Sources = append(list.Sources, sourceOf(&all[i]))
+		list.Sources = append(list.Sources, sourceOf(&all[i], utc))
 	}
 	Answer(w, http.StatusOK, list)
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +44,71 @@ func TestClockWithReferences(t *testing.T) {
 	require.NoError(t, c.Get(ctx, "/v1/clock/history", &past))
 	require.NotEmpty(t, past.Points)
 	require.EqualValues(t, time.Second, past.EveryNS)
+}
+
+// verdicts waits until both references of a node have a verdict, and returns them with what the
+// sources, the clock, the status and the explanation of the clock say about UTC.
+func verdicts(t *testing.T, cfg failaware.Config) (a, b string, problems []string) {
+	_, c := serveNode(t, startNode(t, cfg))
+	ctx, cancel := context.WithTimeout(t.Context(), longEnough)
+	defer cancel()
+	var list Sources
+	var clock Clock
+	for len(list.Sources) == 0 || list.Sources[0].Verdict == "none" || list.Sources[1].Verdict == "none" || clock.Status != "internal" {
+		require.NoError(t, c.Get(ctx, "/v1/clock/sources", &list))
+		require.NoError(t, c.Get(ctx, "/v1/clock", &clock))
+		time.Sleep(10 * time.Millisecond)
+	}
+	require.NoError(t, c.Get(ctx, "/v1/clock", &clock))
+	var status Status
+	require.NoError(t, c.Get(ctx, "/v1/status", &status))
+	var why Why
+	require.NoError(t, c.Get(ctx, "/v1/why?about=clock", &why))
+	_, state, _ := strings.Cut(why.State, "; ")
+	return list.Sources[0].Verdict, list.Sources[1].Verdict, []string{list.UTCProblem, clock.UTCProblem, status.Clock.UTCProblem, state}
+}
+
+func TestReferencesThatDisagreeAreNotGood(t *testing.T) {
+	one, other := ntptest.Start(t, ntptest.Behaviour{}).Addr(), ntptest.Start(t, ntptest.Behaviour{Shift: time.Hour}).Addr()
+	a, b, problems := verdicts(t, failaware.Config{ID: 1, References: []failaware.Reference{{NTP: one}, {NTP: other}}})
+	require.Equal(t, []string{"disputed", "disputed"}, []string{a, b})
+	for _, p := range problems {
+		require.Equal(t, "UTC is disputed: no majority of the references agrees", p)
+	}
+}
+
+func TestTooFewReferencesAreNotGood(t *testing.T) {
+	one, other := ntptest.Start(t, ntptest.Behaviour{}).Addr(), ntptest.Start(t, ntptest.Behaviour{}).Addr()
+	a, b, problems := verdicts(t, failaware.Config{ID: 1, References: []failaware.Reference{{NTP: one}, {NTP: other}},
+		Clock: failaware.ClockConfig{MinReferences: 3}})
+	require.Equal(t, []string{"unjudged", "unjudged"}, []string{a, b})
+	for _, p := range problems {
+		require.Equal(t, "UTC is not known: 2 of 3 needed references have valid samples", p)
+	}
+}
+
+func TestNobodyMissesUTCWithoutReferences(t *testing.T) {
+	_, c := serveNode(t, startNode(t, failaware.Config{ID: 1}))
+	var clock Clock
+	for clock.Status != "internal" {
+		require.NoError(t, c.Get(t.Context(), "/v1/clock", &clock))
+	}
+	require.Empty(t, clock.UTCProblem)
+}
+
+func TestVerdictsOnReferences(t *testing.T) {
+	known := clocksync.Knowledge{State: clocksync.UTCKnown}
+	fewer := clocksync.Knowledge{State: clocksync.UTCKnown, Lack: clocksync.LackProvers}
+	disputed := clocksync.Knowledge{State: clocksync.UTCDisputed, Lack: clocksync.LackMajority}
+	for _, c := range []struct {
+		utc         clocksync.Knowledge
+		falseticker bool
+		verdict     string
+	}{{known, false, "good"}, {known, true, "falseticker"}, {fewer, false, "unjudged"}, {fewer, true, "falseticker"},
+		{disputed, false, "disputed"}, {disputed, true, "disputed"}, {clocksync.Knowledge{}, true, "unjudged"}} {
+		s := sourceOf(&failaware.ReferenceStatus{Known: true, Falseticker: c.falseticker}, c.utc)
+		require.Equal(t, c.verdict, s.Verdict, "%v", c)
+	}
 }
 
 func TestClockHistoryIsBounded(t *testing.T) {

@@ -91,6 +91,20 @@ func clockOf(r failaware.Reading, cfg *failaware.Config) Clock {
 		ValidForNS: int64(syncedFor(r, cfg.Clock.MaxDeviation, cfg.Timing.MaxDrift))}
 }
 
+// withUTC returns the reading with what the knowledge of UTC lacks.
+func (c Clock) withUTC(k clocksync.Knowledge) Clock {
+	c.UTCProblem = utcProblem(k)
+	return c
+}
+
+// utcProblem says what the knowledge of UTC lacks, or is "".
+func utcProblem(k clocksync.Knowledge) string {
+	if k.Lack == clocksync.LackNothing {
+		return ""
+	}
+	return k.String()
+}
+
 // syncedFor returns how long readings surely stay synchronized with the timeline of r, even
 // without further messages. Evidence ages at 2ρ, and after the end of the leader's promise
 // also at twice the largest slew: the slew of the clock and the rate of the leader's line are
@@ -172,7 +186,7 @@ func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) Me
 func membersAnswer(n *failaware.Node) Members {
 	s, cfg := n.Status(), n.Config()
 	return Members{Node: int(s.ID), Leader: leaderOf(s.Leader, nameIn(&s, s.Leader.Leader)), View: viewOf(s.View),
-		Clock: clockOf(s.Clock, &cfg), AgeNS: int64(s.Age), Members: membersOfNode(&s, &cfg)}
+		Clock: clockOf(s.Clock, &cfg).withUTC(s.UTC), AgeNS: int64(s.Age), Members: membersOfNode(&s, &cfg)}
 }
 
 // nameIn returns the name of a node by a status.
@@ -193,7 +207,7 @@ func StatusOf(s *failaware.Status, cfg *failaware.Config, version string) Status
 	out := Status{Version: version, PID: os.Getpid(), Node: int(s.ID), Name: s.Name, Tags: s.Tags, Group: s.Group,
 		Address: s.Addr.String(), Boot: bootText(s.Boot), Incarnations: s.Incarnations, Ready: s.Ready,
 		Leaving: s.Leaving, Waiting: string(s.Waiting), Stopped: s.Stopped, Awake: s.Awake, AgeNS: int64(s.Age),
-		Alive: setOf(s.Alive), Leader: leaderOf(s.Leader, nameIn(s, s.Leader.Leader)), View: viewOf(s.View), Clock: clockOf(s.Clock, cfg),
+		Alive: setOf(s.Alive), Leader: leaderOf(s.Leader, nameIn(s, s.Leader.Leader)), View: viewOf(s.View), Clock: clockOf(s.Clock, cfg).withUTC(s.UTC),
 		Members: membersOfNode(s, cfg), Join: joinOf(s.Join), Bounds: BoundsOf(s.Bounds), Timing: TimingOf(s.Timing),
 		Lateness: Lateness{int64(s.Lateness.Max), int64(s.Lateness.Average), int64(s.Lateness.Last),
 			s.Lateness.Timers, s.Lateness.Late},

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/internal/why"
 )
@@ -343,7 +344,12 @@ func (s *Server) view(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) clock(w http.ResponseWriter, _ *http.Request) {
-	Answer(w, http.StatusOK, clockOf(s.node.Clock(), &s.cfg))
+	a := clockOf(s.node.Clock(), &s.cfg)
+	if a.Status == clocksync.Internal.String() {
+		_, k := s.node.ReferencesOfUTC()
+		a = a.withUTC(k)
+	}
+	Answer(w, http.StatusOK, a)
 }
 
 func (s *Server) members(w http.ResponseWriter, _ *http.Request) {

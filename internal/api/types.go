@@ -47,6 +47,7 @@ type Clock struct {
 	Timeline    string `json:"timeline,omitempty"`
 	Holdover    bool   `json:"holdover"`
 	Leap        string `json:"leap"`
+	UTCProblem  string `json:"utc_problem,omitempty"` // why it is not external although some node asks references
 	UpToDate    bool   `json:"up_to_date"`
 	ValidForNS  int64  `json:"valid_for_ns"`
 }

@@ -105,12 +105,12 @@ func empty(path string, v reflect.Value) (paths []string) {
 func wholeAnswers() map[string]any {
 	f := &filler{}
 	s, cfg := filled[failaware.Status](f), failaware.Config{Clock: failaware.ClockConfig{MaxDeviation: time.Hour}, Timing: filled[failaware.Timing](f), Weight: 3}
-	s.Clock.Status = clocksync.Internal
+	s.Clock.Status, s.UTC = clocksync.Internal, clocksync.Knowledge{Lack: clocksync.LackMajority}
 	member := s.View.View.Members[0].Node
 	s.Peers[0].ID, s.Leader.Leader, s.View.View.Set = member, member, timed.SetOf(member)
 	status := StatusOf(&s, &cfg, "version 1")
 	status.PID, status.Global = 1, globalOf(filled[failaware.EpochAnswer](f), filled[failaware.LeaderAnswer](f))
-	return map[string]any{"status": status, "source": sourceOf(new(filled[failaware.ReferenceStatus](f))),
+	return map[string]any{"status": status, "source": sourceOf(new(filled[failaware.ReferenceStatus](f)), clocksync.Knowledge{State: clocksync.UTCKnown}),
 		"item": itemOf(new(filled[kv.Entry](f))), "conflict": conflictOf(new(filled[kv.Conflict](f)))}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/why"
 	"github.com/failaware/failaware/leader/quorum"
@@ -61,7 +62,7 @@ func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, e
 	case "view":
 		subject, state = why.View, n.View().String()
 	case "clock":
-		subject, state = why.Clock, n.Clock().String()
+		subject, state = why.Clock, clockState(n)
 	default:
 		id, err := timed.ParseNodeID(about)
 		if err != nil {
@@ -82,6 +83,15 @@ func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, e
 		a.Causes = append(a.Causes, w)
 	}
 	return a, nil
+}
+
+// clockState says what the clock shows now, and why UTC is not known.
+func clockState(n *failaware.Node) string {
+	text := n.Clock().String()
+	if _, k := n.ReferencesOfUTC(); k.Lack != clocksync.LackNothing {
+		text += "; " + k.String()
+	}
+	return text
 }
 
 // globalText says who leads globally at a node that hears some nodes, or that too few hear

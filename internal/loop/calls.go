@@ -159,25 +159,28 @@ func (l *Loop) Status() *Status {
 	return s
 }
 
-// References returns the loop's knowledge of references of UTC, and the time that its
-// clock showed then. Both are zero without an incarnation, and if the loop is
-// stalled or has ended.
-func (l *Loop) References() ([]clocksync.ReferenceInfo, clocksync.Time) {
-	type answer struct {
-		list  []clocksync.ReferenceInfo
-		shown clocksync.Time
-	}
+// References is the loop's knowledge of references of UTC, and of UTC by them, when its clock
+// showed a time.
+type References struct {
+	List  []clocksync.ReferenceInfo
+	UTC   clocksync.Knowledge
+	Shown clocksync.Time
+}
+
+// References returns the loop's knowledge of references of UTC. It is zero without an
+// incarnation, and if the loop is stalled or has ended.
+func (l *Loop) References() References {
 	ctx, cancel := context.WithTimeout(context.Background(), statusPatience)
 	defer cancel()
-	a, _ := ask(ctx, l, func(d *driver, reply func(answer)) {
-		var a answer
+	a, _ := ask(ctx, l, func(d *driver, reply func(References)) {
+		var a References
 		if d.stack != nil {
 			ck, now := d.stack.Clock(), d.clock.now
-			a = answer{ck.References(now), ck.Read(now).Time}
+			a = References{ck.References(now), ck.Knowledge(now), ck.Read(now).Time}
 		}
 		reply(a)
 	})
-	return a.list, a.shown
+	return a
 }
 
 // Meet hands the loop a packet that came to a multicast group: only its sender counts. It

@@ -22,7 +22,7 @@ var waits = map[string]func(context.Context, *Loop){
 	"ForceQuorum":   func(ctx context.Context, l *Loop) { _ = l.ForceQuorum(ctx, "1", timed.Set{}) },
 	"TakeRing":      func(ctx context.Context, l *Loop) { _ = l.TakeRing(ctx, (*seal.Ring)(nil)) },
 	"Status":        func(_ context.Context, l *Loop) { _ = l.Status() },
-	"References":    func(_ context.Context, l *Loop) { _, _ = l.References() },
+	"References":    func(_ context.Context, l *Loop) { _ = l.References() },
 }
 
 // heldUp has a caller give up, and the loop do what it was asked for only then. It returns the

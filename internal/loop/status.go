@@ -7,6 +7,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/histogram"
 	"github.com/failaware/failaware/internal/life"
@@ -25,6 +26,7 @@ type Status struct {
 	Leaving      bool
 	Late         bool // it acted late lately, and its packets say so
 	Alive        timed.Set
+	UTC          clocksync.Knowledge
 	Keys         []seal.KeyID // the one that seals first
 	Peers        []PeerStatus // in the order of ids; those without a known id last
 	Counters     []Counter
@@ -71,7 +73,7 @@ func (d *driver) status() *Status {
 	s := &Status{At: d.clock.now, Boot: d.cfg.Self.Boot, Incarnations: d.life.Incarnations(), Waiting: d.life.Waiting(),
 		Leaving: d.life.Leaving(), Lateness: d.clock.late, Ready: now.Ready, Alive: now.Alive, Delays: d.delays}
 	if d.stack != nil {
-		s.Late = d.stack.Election().Late(d.clock.now)
+		s.Late, s.UTC = d.stack.Election().Late(d.clock.now), d.stack.Clock().Knowledge(d.clock.now)
 	}
 	for id := range d.routes.known.All() {
 		s.Peers = append(s.Peers, d.peerStatus(id))

@@ -302,6 +302,8 @@ var survivors = map[string]string{
 	"LeapOnlyOfKnownUTC":   "there are no references of UTC",
 	"LeapOverForwarded":    "there are no references of UTC",
 	"LeapHeardNotKept":     "there are no references of UTC",
+	"TooFewJudge":          "there are no references of UTC",
+	"LeapUnnamed":          "there are no references of UTC",
 	"FewerOverrule":        "there are no references of UTC",
 	"LeapOfTheNextMonth":   "there are no references of UTC",
 	"FewerNeedAMajority":   "there are no references of UTC",
