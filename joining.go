@@ -15,6 +15,7 @@ type JoinStatus struct {
 	Source    string           // as configured
 	Addresses []netip.AddrPort // at which there may be members
 	Problem   string           // why there are none, or not all of them; else empty
+	Self      bool             // they are only this node's own: the first of a group names itself
 }
 
 // checkJoin checks where members are to be found, without looking.
@@ -86,8 +87,25 @@ func (n *Node) newFinder() *join.Finder {
 func (n *Node) joinStatus() (list []JoinStatus) {
 	if found := n.finder.Found(); found != nil {
 		for _, s := range found.Sources {
-			list = append(list, JoinStatus{s.Source, s.Addrs, s.Problem})
+			list = append(list, JoinStatus{s.Source, s.Addrs, s.Problem, n.onlySelf(s.Addrs)})
 		}
 	}
 	return list
+}
+
+// onlySelf reports whether there are addresses, and all are this node's own.
+func (n *Node) onlySelf(addrs []netip.AddrPort) bool {
+	own := n.conn.LocalAddr()
+	return len(addrs) > 0 && !slices.ContainsFunc(addrs, func(a netip.AddrPort) bool {
+		return a != own && (a.Port() != own.Port() || !own.Addr().IsUnspecified() || !ofThisMachine(a.Addr()))
+	})
+}
+
+// ofThisMachine reports whether an interface of this machine has an address.
+func ofThisMachine(ip netip.Addr) bool {
+	list, _ := net.InterfaceAddrs()
+	return ip.IsLoopback() || slices.ContainsFunc(list, func(a net.Addr) bool {
+		p, err := netip.ParsePrefix(a.String())
+		return err == nil && p.Addr() == ip.WithZone("")
+	})
 }

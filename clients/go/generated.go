@@ -565,7 +565,10 @@ type Join struct {
 
 	// Problem The reason why there are no addresses, or not all of them.
 	Problem *string `json:"problem,omitempty"`
-	Source  string  `json:"source"`
+
+	// Self The addresses are only the node's own: the first node of a group names itself.
+	Self   *bool  `json:"self,omitempty"`
+	Source string `json:"source"`
 }
 
 // KVBatch The results of a batch.

@@ -1113,6 +1113,8 @@ export interface components {
             addresses: string[];
             /** @description The reason why there are no addresses, or not all of them. */
             problem?: string;
+            /** @description The addresses are only the node's own: the first node of a group names itself. */
+            self?: boolean;
         };
         /** @description The times that the timing guarantees, in partitions that are connected in time. */
         Bounds: {

@@ -133,6 +133,9 @@ const noAnswer = "none runs there, packets are lost, or keys differ, which its s
 // warnAlone says what --join has led to, while nobody is heard.
 func (r *nodeRun) warnAlone(s *failaware.Status) {
 	for _, j := range s.Join {
+		if j.Self && j.Problem == "" {
+			continue // the first node of a group is alone
+		}
 		why := cmp.Or(j.Problem, ignoredAt(s, j.Addresses), "no member answers at "+fmt.Sprint(j.Addresses)+": "+noAnswer)
 		r.log.Warn("this node is alone: --join has led to nobody", "join", j.Source, "why", why)
 	}

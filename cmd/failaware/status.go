@@ -94,6 +94,9 @@ func whyAlone(s *api.Status, j *api.Join) string {
 	if s.AgeNS < 0 || len(s.Alive) > 0 {
 		return ""
 	}
+	if j.Self {
+		return "that is this node itself"
+	}
 	for _, m := range s.Members {
 		if (m.Mismatch != "" || m.Refused != "") && slices.Contains(j.Addresses, m.Address) {
 			return "a node answers, and is ignored, as the next lines say"

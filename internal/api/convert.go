@@ -224,7 +224,7 @@ func StatusOf(s *failaware.Status, cfg *failaware.Config, version string) Status
 func joinOf(list []failaware.JoinStatus) []Join {
 	out := []Join{} // not null
 	for _, s := range list {
-		j := Join{Source: s.Source, Addresses: []string{}, Problem: s.Problem}
+		j := Join{Source: s.Source, Addresses: []string{}, Problem: s.Problem, Self: s.Self}
 		for _, a := range s.Addresses {
 			j.Addresses = append(j.Addresses, a.String())
 		}

@@ -135,6 +135,7 @@ type Join struct {
 	Source    string   `json:"source"`
 	Addresses []string `json:"addresses"`
 	Problem   string   `json:"problem,omitempty"`
+	Self      bool     `json:"self,omitempty"` // they are only this node's own
 }
 
 // Bounds are the times that the timing guarantees.
