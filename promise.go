@@ -92,7 +92,7 @@ type NoLeaderError struct {
 	// Refusals are the answers to the last search, in the order of asking. They are empty if
 	// no node was known to ask.
 	Refusals []Refusal
-	// Cause is why the search ended.
+	// Cause is why the search ended, or did not begin.
 	Cause error
 }
 
@@ -182,6 +182,7 @@ func (n *Node) FindLeader(ctx context.Context) (Verification, error) {
 
 // FindGlobalLeader is like [Node.FindLeader], for the node that leads globally, and its
 // answer promises that no other node leads globally. A [*NoLeaderError] then has Global set.
+// It comes at once from a node without a quorum system.
 func (n *Node) FindGlobalLeader(ctx context.Context) (Verification, error) {
 	v, err := n.findLeader(ctx, true)
 	v.local = v.global // which is over first, and is what was asked for
@@ -200,7 +201,13 @@ func (n *Node) hold(ctx context.Context, global bool) (Hold, error) {
 // the one that it follows; a longer chain is made of answers from different times.
 const maxHops = 8
 
+// errNeverGlobal is why a node does not search for a global leader.
+var errNeverGlobal = errors.New("this node has no quorum system")
+
 func (n *Node) findLeader(ctx context.Context, global bool) (Verification, error) {
+	if global && n.neverGlobal() {
+		return Verification{}, &NoLeaderError{Global: true, Cause: errNeverGlobal}
+	}
 	again := time.NewTicker(n.cfg.Timing.ElectionPeriod)
 	defer again.Stop()
 	var refusals []Refusal

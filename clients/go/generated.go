@@ -7801,6 +7801,8 @@ type FindLeaderResponse struct {
 	JSON200 *Verification
 	// JSON400 the response for an HTTP 400 `application/json` response
 	JSON400 *Failure
+	// JSON409 the response for an HTTP 409 `application/json` response
+	JSON409 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
 	JSON503 *Failure
 	// JSON504 the response for an HTTP 504 `application/json` response
@@ -7815,6 +7817,11 @@ func (r FindLeaderResponse) GetJSON200() *Verification {
 // GetJSON400 returns the response for an HTTP 400 `application/json` response
 func (r FindLeaderResponse) GetJSON400() *Failure {
 	return r.JSON400
+}
+
+// GetJSON409 returns the response for an HTTP 409 `application/json` response
+func (r FindLeaderResponse) GetJSON409() *Failure {
+	return r.JSON409
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
@@ -8186,6 +8193,8 @@ type VerifyNodeResponse struct {
 	JSON200 *Verification
 	// JSON400 the response for an HTTP 400 `application/json` response
 	JSON400 *Failure
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *Failure
 	// JSON503 the response for an HTTP 503 `application/json` response
 	JSON503 *Failure
 	// JSON504 the response for an HTTP 504 `application/json` response
@@ -8200,6 +8209,11 @@ func (r VerifyNodeResponse) GetJSON200() *Verification {
 // GetJSON400 returns the response for an HTTP 400 `application/json` response
 func (r VerifyNodeResponse) GetJSON400() *Failure {
 	return r.JSON400
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r VerifyNodeResponse) GetJSON404() *Failure {
+	return r.JSON404
 }
 
 // GetJSON503 returns the response for an HTTP 503 `application/json` response
@@ -10622,6 +10636,13 @@ func ParseFindLeaderResponse(rsp *http.Response) (*FindLeaderResponse, error) {
 		}
 		response.JSON400 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON409 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Failure
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -10901,6 +10922,13 @@ func ParseVerifyNodeResponse(rsp *http.Response) (*VerifyNodeResponse, error) {
 			return nil, err
 		}
 		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Failure
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest Failure

@@ -1881,6 +1881,15 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description With global: the node has no quorum system. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description The node has stopped. */
             503: {
                 headers: {
@@ -1996,6 +2005,15 @@ export interface operations {
             };
             /** @description No such id. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description The node has never heard of the other one. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -52,10 +53,21 @@ func (s *Server) verify(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, fmt.Errorf("node: %w", err))
 		return
 	}
+	if s.neverHeard(id) {
+		Fail(w, http.StatusNotFound, fmt.Errorf("node %v: this node has never heard of it", id))
+		return
+	}
 	ctx, cancel := context.WithTimeoutCause(q.Context(), verifyLimit, fmt.Errorf("node %v has not answered within %v", id, verifyLimit))
 	defer cancel()
 	v, err := s.node.Verify(ctx, id)
 	s.answerVerified(w, v, err)
+}
+
+// neverHeard reports whether the node knows no address of another one, and cannot ask it.
+func (s *Server) neverHeard(id failaware.NodeID) bool {
+	status := s.node.Status()
+	return id != s.node.ID() && status.Age >= 0 &&
+		!slices.ContainsFunc(status.Peers, func(p failaware.PeerStatus) bool { return p.ID == id })
 }
 
 // answerVerified answers with a node's statement about itself, or with an error.
@@ -101,6 +113,10 @@ func (s *Server) find(w http.ResponseWriter, q *http.Request) {
 		search = s.node.FindGlobalLeader
 	}
 	v, err := search(ctx)
+	if errors.Is(err, failaware.ErrNoLeader) && ctx.Err() == nil {
+		Fail(w, http.StatusConflict, err) // it has not begun
+		return
+	}
 	s.answerVerified(w, v, err)
 }
 

@@ -96,6 +96,30 @@ func searched(t *testing.T, path string) (took time.Duration) {
 	return took
 }
 
+// What cannot be asked is refused at once.
+func TestImpossibleSearchesEndAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(), Listen: "127.0.0.1:9001"})
+		require.NoError(t, err)
+		defer n.Close()
+		s := NewServer(n)
+		defer s.Close()
+		for path, want := range map[string]struct {
+			code int
+			text string
+		}{
+			"/v1/leader/find?global=true": {http.StatusConflict, "this node has no quorum system"},
+			"/v1/verify?node=9":           {http.StatusNotFound, "node 9: this node has never heard of it"},
+		} {
+			begun, w := time.Now(), httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			require.Equal(t, want.code, w.Code, path)
+			require.Contains(t, w.Body.String(), want.text)
+			require.Less(t, time.Since(begun), verifyLimit)
+		}
+	})
+}
+
 // A node that hears nothing answers before its clients give up, so that they learn why.
 func TestSearchesEndBeforeClientsGiveUp(t *testing.T) {
 	for _, path := range []string{"/v1/verify?node=2", "/v1/leader/find?global=true"} {
