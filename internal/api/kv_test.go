@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
@@ -486,4 +487,14 @@ func TestLimitsOfAFullStoreAreSaid(t *testing.T) {
 	require.Equal(t, "at most 100000 keys", limitText(kv.LimitKeys))
 	require.Equal(t, "at most 10000 leases", limitText(kv.LimitLeases))
 	require.Equal(t, "at most 67108864 bytes of keys and values, with 64 more for each key", limitText(kv.LimitBytes))
+}
+
+// A wait ends without a number: a client that tried more than once has waited for longer.
+func TestTheEndOfAWaitNamesNoTime(t *testing.T) {
+	s, w := &Server{store: newLoneStore()}, httptest.NewRecorder()
+	s.serveStore(func(_ *Server, ctx context.Context, _ http.ResponseWriter, _ *http.Request) error {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}, w, httptest.NewRequest(http.MethodGet, "/v1/kv/get?wait=1ms", nil))
+	require.Contains(t, w.Body.String(), `"no answer in time"`)
 }

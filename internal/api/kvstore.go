@@ -89,6 +89,10 @@ func kvRoute(handle func(*Server, context.Context, http.ResponseWriter, *http.Re
 	return func(s *Server, w http.ResponseWriter, q *http.Request) { s.serveStore(handle, w, q) }
 }
 
+// errNoAnswer is why a wait for the store ended. It names no time, because a client may have
+// waited for longer: it tries again, each time for what is left of its own patience.
+var errNoAnswer = errors.New("no answer in time")
+
 // serveStore handles a request to the store. It is not part of kvRoute, which the compiler
 // inlines once for each path.
 func (s *Server) serveStore(handle func(*Server, context.Context, http.ResponseWriter, *http.Request) error, w http.ResponseWriter, q *http.Request) {
@@ -105,7 +109,7 @@ func (s *Server) serveStore(handle func(*Server, context.Context, http.ResponseW
 		}
 		patience = d
 	}
-	ctx, cancel := context.WithTimeoutCause(q.Context(), patience, errors.New("no answer in "+patience.String()))
+	ctx, cancel := context.WithTimeoutCause(q.Context(), patience, errNoAnswer)
 	defer cancel()
 	if err := handle(s, ctx, w, q); err != nil {
 		Fail(w, kvCode(err), err)
