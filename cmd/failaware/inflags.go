@@ -19,8 +19,11 @@ func inFlags(text string) string { return difference.ReplaceAllStringFunc(text, 
 func inFlag(found string) string {
 	field, _, _ := strings.Cut(found, " ")
 	flag := flagOf(field)
-	if flag == "--broadcast" {
+	switch flag {
+	case "--broadcast":
 		flag += ", which --kv turns on too,"
+	case "--broadcast-require-quorum":
+		flag += ", which --kv=linearizable turns on too,"
 	}
 	return flag + found[len(field):]
 }

@@ -21,7 +21,9 @@ func TestWhyAPeerIsNotAlive(t *testing.T) {
 	differ := event.Differences{{Setting: "Broadcast", Here: "on", There: "off"}}
 	for want, p := range map[string]failaware.PeerStatus{
 		"no such host": {Problem: "no such host"},
-		"it is ignored: --broadcast, which --kv turns on too, is on here and off there":     {Mismatch: differ, Refused: "they have other settings"},
+		"it is ignored: --broadcast, which --kv turns on too, is on here and off there": {Mismatch: differ, Refused: "they have other settings"},
+		"it is ignored: --broadcast-require-quorum, which --kv=linearizable turns on too, is on here and off there": {
+			Mismatch: event.Differences{{Setting: "Broadcast.RequireQuorum", Here: "on", There: "off"}}},
 		"its packets come, and do not count: they are odd":                                  {Refused: "they are odd"},
 		"its packets come, and do not count: no key: --key-file has [a] here and [b] there": {Refused: "no key: KeyFile has [a] here and [b] there"},
 		"its last packet in time came 1s ago":                                               {LastFast: time.Second},
