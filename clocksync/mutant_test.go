@@ -34,6 +34,7 @@ var notices = map[string]func(testing.TB){
 	"FewerNeedAMajority":   fewerNeedAsMany,
 	"FewerForgetTheLeap":   fewerKnowTheLeap,
 	"ReferencesNeverLeave": retiredReferences,
+	"AgeMakesTrue":         smallFalsetickersStay,
 	"TooFewJudge":          tooFewAfterProof,
 	"LeapUnnamed":          aLeapSecondIsNamed,
 	"FalsetickersSteer":    falsetickersDoNotSteer,

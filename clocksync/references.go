@@ -45,6 +45,7 @@ type reference struct {
 	newest   timed.Instant // when the newest sample held
 	leap     Leap
 	wrong    bool // a falseticker: its interval contradicts the majority
+	unjudged bool // its newest sample has not been compared with known UTC
 	told     uint8
 	toldAt   timed.Instant
 }
@@ -123,7 +124,7 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 	// A repeated sample is mapped a little differently.
 	fresh := r.newest == 0 || at > r.newest.Add(sameSample)
 	if fresh {
-		r.newest, r.told = at, 0
+		r.newest, r.told, r.unjudged = at, 0, true
 	}
 	r.node, r.leap = node, s.Leap
 	if c.snap.own {
@@ -259,7 +260,8 @@ func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 }
 
 // compare finds the references that contradict the known interval of UTC. A follower
-// knows only its own references.
+// knows only its own references. A falseticker is right again by a new sample only: intervals
+// that are wider because they are older contradict less, and say nothing new.
 func (c *Sync) compare(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || c.snap.utc.state != UTCKnown {
@@ -269,7 +271,8 @@ func (c *Sync) compare(now timed.Instant, out []Effect) []Effect {
 	for k := range t.list {
 		r := &t.list[k]
 		i := r.project(now, c.snap.rho)
-		if wrong := !i.meets(utc); wrong != r.wrong {
+		wrong := !i.meets(utc)
+		if wrong != r.wrong && (wrong || r.unjudged) {
 			r.wrong = wrong
 			e := Effect{Kind: Truechimer, Source: r.source, Peer: r.node, Step: i.middle().Sub(utc.middle())}
 			if wrong {
@@ -278,6 +281,7 @@ func (c *Sync) compare(now timed.Instant, out []Effect) []Effect {
 			}
 			out = append(out, e)
 		}
+		r.unjudged = false
 	}
 	return out
 }

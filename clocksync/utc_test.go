@@ -130,6 +130,37 @@ func falsetickerIsNamed(t testing.TB) {
 	require.Equal(t, UTC{State: UTCDisputed}, u)
 }
 
+// smallFalsetickersStay has a falseticker be off by less than the drift of its interval and of
+// UTC between two samples. Age alone does not make it right.
+func smallFalsetickersStay(t testing.TB) {
+	c := utcLeader()
+	const half = 100 * time.Microsecond
+	var verdicts []Kind
+	note := func(out []Effect) {
+		for _, k := range kinds(out) {
+			if k == Falseticker || k == Truechimer {
+				verdicts = append(verdicts, k)
+			}
+		}
+	}
+	at := start
+	for range 10 {
+		for _, source := range []SourceID{1, 2, 4} {
+			note(says(c, source, at, 0, half, NoLeap))
+		}
+		note(says(c, 3, at, 2*time.Millisecond, half, NoLeap))
+		at = at.Add(30 * time.Second)
+		note(says(c, 1, at, 0, half, NoLeap))
+	}
+	require.Equal(t, []Kind{Falseticker}, verdicts)
+	for _, source := range []SourceID{1, 2, 3, 4} {
+		note(says(c, source, at.Add(time.Second), 0, half, NoLeap))
+	}
+	require.Equal(t, []Kind{Falseticker, Truechimer}, verdicts)
+}
+
+func TestASmallFalsetickerStaysOne(t *testing.T) { smallFalsetickersStay(t) }
+
 // Nothing is known of UTC around a leap second, and older samples do not count after
 // it.
 func TestLeapSecond(t *testing.T) { leapSecond(t) }

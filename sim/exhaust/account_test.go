@@ -302,6 +302,7 @@ var survivors = map[string]string{
 	"LeapOnlyOfKnownUTC":   "there are no references of UTC",
 	"LeapOverForwarded":    "there are no references of UTC",
 	"LeapHeardNotKept":     "there are no references of UTC",
+	"AgeMakesTrue":         "there are no references of UTC",
 	"TooFewJudge":          "there are no references of UTC",
 	"LeapUnnamed":          "there are no references of UTC",
 	"FewerOverrule":        "there are no references of UTC",
