@@ -80,6 +80,9 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 	d.perform(handle(now, timed.Earlier(pkt.Received, now), &d.in.packet, d.effects[:0]))
 	kind, delay := d.stack.LastPacket()
 	d.judgeClaim(kind)
+	if !d.in.packet.SameModel(&d.cfg.Timing) {
+		d.answerModel(&h, pkt)
+	}
 	if kind == datagram.Delivered {
 		d.measure(h.Source, delay)
 	}

@@ -129,12 +129,27 @@ func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet, told bool) 
 	case proved && !m.settings.Told.Known() && m.exchange.asks(now, period):
 		d.tellSettings(&m.exchange, h, pkt.Addr, true)
 	case d.routes.to[h.Source].Addr != pkt.Addr && now.Sub(m.answered) >= period:
-		m.answered = now
-		p := hello(&d.cfg, h.Version, h.Source, now)
-		e := &p.Header.Echo
-		e.Boot, e.Sent, e.Received, e.Latest = h.Boot, h.Stamp, now, h.Stamp
-		d.challenge(&p, pkt.Addr, h.Source)
+		d.greet(m, h, pkt)
 	}
+}
+
+// answerModel lets a node of this group with other constants of the model hear of this one, so
+// that it can name the difference too: packets go to where the node was before.
+func (d *driver) answerModel(h *datagram.Header, pkt *udp.Packet) {
+	m := d.mismatches[h.Source]
+	if m != nil && d.routes.to[h.Source].Addr != pkt.Addr && d.clock.now.Sub(m.answered) >= d.cfg.Timing.KeepalivePeriod {
+		d.greet(m, h, pkt)
+	}
+}
+
+// greet sends the sender of a packet one that shows that this node receives.
+func (d *driver) greet(m *mismatch, h *datagram.Header, pkt *udp.Packet) {
+	now := d.clock.now
+	m.answered = now
+	p := hello(&d.cfg, h.Version, h.Source, now)
+	e := &p.Header.Echo
+	e.Boot, e.Sent, e.Received, e.Latest = h.Boot, h.Stamp, now, h.Stamp
+	d.challenge(&p, pkt.Addr, h.Source)
 }
 
 // noteMismatch notes a packet that was dropped because of the settings of its sender.

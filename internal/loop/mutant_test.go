@@ -43,6 +43,7 @@ var notices = map[string]func(testing.TB){
 	"ReplacedIsListed":        replacedIsForgotten,
 	"ListBesideTooMany":       listsCome,
 	"MismatchBlamesTheID":     aStrangerHasThePeersID,
+	"MovedModelUntold":        movedHear,
 	"MismatchElsewhereUntold": strangersAreEchoed,
 	"IntroduceMoved":          movedApart,
 	"SupplyStalls":            newRoomIsUsed,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/timed"
@@ -44,6 +45,33 @@ func strangersHear(t testing.TB) {
 }
 
 func TestANodeOfAnotherGroupIsAnsweredNowAndThen(t *testing.T) { strangersHear(t) }
+
+// movedHear has a listed peer with other constants of the model send from elsewhere. It is
+// answered there now and then, with no more bytes than came.
+func movedHear(t testing.TB) {
+	l, o := newOutside(nil, peers.Peer{ID: 2, Addr: at(50).String()})
+	d := l.driver
+	came, from := 0, at(99)
+	take := func() {
+		p := odd(t, l, Settings{Group: d.cfg.Group, MaxDrift: d.cfg.Timing.MaxDrift + 1, FastThreshold: d.cfg.Timing.FastThreshold}, from)
+		came += p.N
+		d.turn([]udp.Packet{p}, l.cfg.Clock.Read())
+	}
+	take()
+	answer := o.bytes[from]
+	require.Positive(t, answer)
+	require.LessOrEqual(t, answer, came)
+	for range 50 {
+		take()
+	}
+	require.Equal(t, answer, o.bytes[from], "a period has not passed")
+	o.advance(d.cfg.Timing.KeepalivePeriod)
+	take()
+	require.Greater(t, o.bytes[from], answer)
+	require.LessOrEqual(t, o.bytes[from], came)
+}
+
+func TestAMovedNodeWithOtherConstantsIsAnswered(t *testing.T) { movedHear(t) }
 
 // fewUnopened sends packets that cannot be opened from many addresses. Few are noted, for a
 // while, and none is answered.
