@@ -15,6 +15,7 @@ func goesOn(t testing.TB) {
 	reread := func(w *world, damage bool) {
 		w.nodes[2].r.HandleEnd(w.now, nil)
 		part := w.nodes[2].r.Earlier().Spare
+		require.NotNil(t, part)
 		b, err := io.ReadAll(part.Reader())
 		require.NoError(t, err)
 		if damage {
