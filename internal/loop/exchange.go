@@ -123,7 +123,7 @@ func (d *driver) askQuorum(id timed.NodeID, q *otherQuorum) {
 	}
 	q.since, q.at = 0, now
 	d.report.events = append(d.report.events, q.event)
-	d.await()
+	d.awaitUntil(now.Add(mismatchPeriod))
 }
 
 // repeatQuorum gives the event again, once in mismatchPeriod while the peer is alive and votes
@@ -132,12 +132,16 @@ func (d *driver) repeatQuorum(id timed.NodeID, q *otherQuorum) {
 	if d.stack == nil || !d.stack.Election().Contradicts(id) {
 		return
 	}
-	d.await()
-	due := d.clock.now.Sub(q.at) >= mismatchPeriod
-	if due && d.pub.current.Alive.Has(id) {
+	switch due := q.at.Add(mismatchPeriod); {
+	case d.clock.now < due:
+	case !d.pub.current.Alive.Has(id):
+		d.await() // it may come back at any time
+		return
+	default:
 		q.at = d.clock.now
 		d.report.events = append(d.report.events, q.event)
 	}
+	d.awaitUntil(q.at.Add(mismatchPeriod))
 }
 
 // takeSettings takes the settings of a node of this group, and answers with this node's if the
@@ -157,9 +161,12 @@ func (d *driver) takeSettings(h *datagram.Header, pkt *udp.Packet) {
 
 // await schedules the next look at the events that wait for settings, in a keepalive
 // period at the latest.
-func (d *driver) await() {
-	if d.awaits == 0 {
-		d.awaits = d.clock.now.Add(d.cfg.Timing.KeepalivePeriod)
+func (d *driver) await() { d.awaitUntil(d.clock.now.Add(d.cfg.Timing.KeepalivePeriod)) }
+
+// awaitUntil schedules the next look at an instant at the latest.
+func (d *driver) awaitUntil(at timed.Instant) {
+	if d.awaits == 0 || at < d.awaits {
+		d.awaits = at
 	}
 }
 

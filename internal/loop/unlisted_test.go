@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -13,28 +14,34 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// strangersHear has a node of another group, which this node does not know, send packets. It
-// is answered once a keepalive period, so that it can name the difference, and gets no more
-// bytes than came.
-func strangersHear(t testing.TB) {
-	l, o := newOutside(nil)
-	d := l.driver
-	came, from := 0, at(99)
+// answeredOnce has a node with other settings send many packets, and one after a keepalive period.
+// It requires one answer before that, and returns its length and that of all packets that came.
+func answeredOnce(t testing.TB, l *Loop, o *outside, s Settings, from netip.AddrPort) (answer, came int) {
 	take := func() {
-		p := odd(t, l, Settings{Group: 99, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}, from)
+		p := odd(t, l, s, from)
 		came += p.N
-		d.turn([]udp.Packet{p}, l.cfg.Clock.Read())
+		l.driver.turn([]udp.Packet{p}, l.cfg.Clock.Read())
 	}
 	take()
-	answer := o.bytes[from]
+	answer = o.bytes[from]
 	require.Positive(t, answer)
 	require.LessOrEqual(t, answer, came)
 	for range 50 {
 		take()
 	}
 	require.Equal(t, answer, o.bytes[from], "a period has not passed")
-	o.advance(d.cfg.Timing.KeepalivePeriod)
+	o.advance(l.driver.cfg.Timing.KeepalivePeriod)
 	take()
+	return answer, came
+}
+
+// strangersHear has a node of another group, which this node does not know, send packets. It
+// is answered once a keepalive period, so that it can name the difference, and gets no more
+// bytes than came.
+func strangersHear(t testing.TB) {
+	l, o := newOutside(nil)
+	d, from := l.driver, at(99)
+	answer, _ := answeredOnce(t, l, o, Settings{Group: 99, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}, from)
 	require.Equal(t, 2*answer, o.bytes[from])
 	require.Len(t, d.status().Peers, 1)
 	p := d.status().Peers[0]
@@ -50,23 +57,8 @@ func TestANodeOfAnotherGroupIsAnsweredNowAndThen(t *testing.T) { strangersHear(t
 // answered there now and then, with no more bytes than came.
 func movedHear(t testing.TB) {
 	l, o := newOutside(nil, peers.Peer{ID: 2, Addr: at(50).String()})
-	d := l.driver
-	came, from := 0, at(99)
-	take := func() {
-		p := odd(t, l, Settings{Group: d.cfg.Group, MaxDrift: d.cfg.Timing.MaxDrift + 1, FastThreshold: d.cfg.Timing.FastThreshold}, from)
-		came += p.N
-		d.turn([]udp.Packet{p}, l.cfg.Clock.Read())
-	}
-	take()
-	answer := o.bytes[from]
-	require.Positive(t, answer)
-	require.LessOrEqual(t, answer, came)
-	for range 50 {
-		take()
-	}
-	require.Equal(t, answer, o.bytes[from], "a period has not passed")
-	o.advance(d.cfg.Timing.KeepalivePeriod)
-	take()
+	d, from := l.driver, at(99)
+	answer, came := answeredOnce(t, l, o, Settings{Group: d.cfg.Group, MaxDrift: d.cfg.Timing.MaxDrift + 1, FastThreshold: d.cfg.Timing.FastThreshold}, from)
 	require.Greater(t, o.bytes[from], answer)
 	require.LessOrEqual(t, o.bytes[from], came)
 }
