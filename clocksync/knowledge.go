@@ -72,7 +72,6 @@ func (c *Sync) Knowledge(now timed.Instant) Knowledge {
 	u, r := &c.snap.utc, c.snap.Read(now)
 	k := Knowledge{State: u.state, Count: c.sources.counting(now), Needed: c.cfg.MinReferences}
 	end := c.sources.leapNear(now)
-	after, proved := c.sources.neededAfterProof(now)
 	if u.void != 0 && now >= u.void {
 		end = leapOf(u.low)
 	}
@@ -85,8 +84,8 @@ func (c *Sync) Knowledge(now timed.Instant) Knowledge {
 		k.Lack = LackLeader
 	case c.snap.own && k.Count < k.Needed:
 		k.Lack = LackReferences
-	case c.snap.own && k.Count < after && k.State == UTCKnown:
-		k.Lack, k.Needed, k.Proved = LackProvers, after, proved
+	case c.snap.own && k.State == UTCKnown && c.sources.lacksProvers(now, &k):
+		k.Lack = LackProvers
 	case r.UTCBound > c.cfg.MaxUTCError && r.UTCBound != UnknownBound:
 		k.Lack, k.Bound, k.Limit = LackPrecision, r.UTCBound, c.cfg.MaxUTCError
 	}
@@ -106,13 +105,18 @@ func (t *references) counting(now timed.Instant) (n int) {
 	return n
 }
 
-// neededAfterProof returns how many references must count beside the known interval, and how
-// many have proved it: one more than may be falsetickers of them. See [Sync.combine].
-func (t *references) neededAfterProof(now timed.Instant) (needed, proved int) {
-	if t == nil || now.Sub(t.provedAt) > ProofLife {
-		return 0, 0
+// lacksProvers reports whether all references that count may be falsetickers, by those that
+// proved UTC last, and then says how many are needed. See [Sync.combine].
+func (t *references) lacksProvers(now timed.Instant, k *Knowledge) bool {
+	if t == nil {
+		return false
 	}
-	return t.proved - majority(t.proved) + 1, t.proved
+	proved, falsetickers := t.proof(now)
+	if proved == 0 || k.Count > falsetickers {
+		return false
+	}
+	k.Needed, k.Proved = falsetickers+1, proved
+	return true
 }
 
 // leapNear returns the leap second that may be near, or 0.

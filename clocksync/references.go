@@ -229,23 +229,29 @@ func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	if t == nil || len(t.list) == 0 || len(t.list) < c.cfg.MinReferences {
 		return out // the known interval stays and gets wider
 	}
-	known, need, fewer := c.snap.utc.project(now, c.snap.rho), majority(len(t.list)), false
-	if c.snap.utc.state == UTCKnown && len(t.list) < t.proved && now.Sub(t.provedAt) <= ProofLife {
-		need, fewer = len(t.list)-(t.proved-majority(t.proved)), true
+	proved, falsetickers := t.proof(now)
+	fewer, need := c.snap.utc.state == UTCKnown && len(t.list) < proved, majority(len(t.list))
+	if fewer {
+		need = len(t.list) - falsetickers
 	}
+	if need < 1 {
+		return c.compare(now, out)
+	}
+	known := c.snap.utc.project(now, c.snap.rho)
 	t.ends = t.ends[:0]
 	for k := range t.list {
 		i := t.list[k].project(now, c.snap.rho)
-		if fewer && i.meets(known) {
+		if fewer {
+			if !i.meets(known) {
+				continue
+			}
 			i = i.and(known)
-		} else if fewer {
-			continue
 		}
 		t.ends = append(t.ends, bound{i.low, false}, bound{i.high, true})
 	}
-	low, high, ok := intersect(t.ends, max(need, 1))
+	low, high, ok := intersect(t.ends, need)
 	switch {
-	case fewer && (need < 1 || !ok):
+	case !ok && fewer:
 		return c.compare(now, out)
 	case !ok:
 		t.steer.lost()
@@ -257,6 +263,15 @@ func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	u.void = u.voidFrom(u.leap, c.snap.rho)
 	out = c.setUTC(u, out)
 	return c.compare(now, out)
+}
+
+// proof returns how many references proved UTC last, and how many of them may be falsetickers;
+// 0 when that was too long ago.
+func (t *references) proof(now timed.Instant) (proved, falsetickers int) {
+	if t.proved == 0 || now.Sub(t.provedAt) > ProofLife {
+		return 0, 0
+	}
+	return t.proved, t.proved - majority(t.proved)
 }
 
 // compare finds the references that contradict the known interval of UTC. A follower
