@@ -10,8 +10,9 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// varyLeap has a leap second, which some servers take late. A minority of the servers does not announce it, announces another,
-// is a second off behind it, or lies as it likes. Nodes crash and are cut off around it.
+// varyLeap has a leap second, which some servers take late. A minority of the servers does not
+// announce it, announces another, is a second off behind it, or lies as it likes. Nodes crash and
+// are cut off around it.
 func varyLeap(seed uint64, o *sim.Options) {
 	c, s := choices(seed-1), random.New(seed, random.Servers)
 	c.modes(o)
@@ -21,8 +22,8 @@ func varyLeap(seed uint64, o *sim.Options) {
 	leap := &fault.LeapSecond{At: 3*clocksync.LeapMargin/2 + time.Duration(s.Unit()*float64(clocksync.LeapMargin)), Kind: fault.Leap(1 + c.next(2))}
 	list := fault.Servers{MinReferences: 2*falsetickers + 1, Leap: leap}
 	for i := range n {
-		x := fault.Server{Every: time.Duration(s.LogUniform(2, 30) * float64(time.Second)), Burst: 4, Announces: leap.Kind,
-			Delay: time.Duration(s.LogUniform(20e3, 20e6)), Error: time.Duration(s.LogUniform(1e3, 5e6))}
+		x := patientServer(s)
+		x.Announces = leap.Kind
 		x.Bias = time.Duration((2*s.Unit() - 1) * float64(x.Error))
 		if s.Chance(0.5) {
 			x.Lag = time.Duration(s.Unit() * 0.9 * float64(clocksync.LeapMargin))

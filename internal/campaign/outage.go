@@ -14,6 +14,12 @@ import (
 // servers.
 const outageSettles = 2 * time.Minute
 
+// patientServer draws a server that is asked seldom, as in worlds that last for long.
+func patientServer(s random.Stream) fault.Server {
+	return fault.Server{Every: time.Duration(s.LogUniform(2, 30) * float64(time.Second)), Burst: 4,
+		Delay: time.Duration(s.LogUniform(20e3, 20e6)), Error: time.Duration(s.LogUniform(1e3, 5e6))}
+}
+
 // varyOutage has servers, of which a minority lies from the start, that fall silent for longer
 // than references count. One returns before the others: often a falseticker.
 func varyOutage(seed uint64, o *sim.Options) {
@@ -26,10 +32,10 @@ func varyOutage(seed uint64, o *sim.Options) {
 	silent := outageSettles + time.Duration(s.Unit()*float64(time.Minute))
 	back := silent + clocksync.SampleLife + 2*time.Minute
 	for i := range n {
-		x := fault.Server{Every: time.Duration(s.LogUniform(2, 30) * float64(time.Second)), Burst: 4,
-			Delay: time.Duration(s.LogUniform(20e3, 20e6)), Error: time.Duration(s.LogUniform(1e3, 5e6)),
-			Nodes:  timed.SetOf(timed.NodeID(1 + s.Below(int64(o.Nodes)))),
-			Silent: silent + time.Duration(s.Unit()*float64(time.Minute)), Back: back + time.Duration(s.Unit()*float64(clocksync.SampleLife))}
+		x := patientServer(s)
+		x.Nodes = timed.SetOf(timed.NodeID(1 + s.Below(int64(o.Nodes))))
+		x.Silent = silent + time.Duration(s.Unit()*float64(time.Minute))
+		x.Back = back + time.Duration(s.Unit()*float64(clocksync.SampleLife))
 		x.Bias = time.Duration((2*s.Unit() - 1) * float64(x.Error))
 		if i < falsetickers {
 			x.Until = fault.MaxDuration

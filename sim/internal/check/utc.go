@@ -15,12 +15,12 @@ import (
 // a time.
 func honestFrom(s *fault.Servers, start int64) int64 {
 	switch {
-	case s == nil, !s.Outnumbered() && s.Settled == 0:
-		return math.MaxInt64
-	case s.Outnumbered():
+	case s != nil && s.Outnumbered():
 		return start
+	case s != nil && s.Settled > 0:
+		return start + int64(s.Settled)
 	}
-	return start + int64(s.Settled)
+	return math.MaxInt64
 }
 
 // checkUTC checks the claims of a reading about UTC: always the status, and the bound if the
