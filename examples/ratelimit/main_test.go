@@ -11,20 +11,26 @@ import (
 	"github.com/failaware/failaware/sim/memory"
 )
 
+// group starts nodes with a limit, and waits until they have a view of all.
+func group(t *testing.T, size int, rate float64) (*memory.Network, []*limiter) {
+	net := memory.New(memory.Options{Seed: 1})
+	var all []*limiter
+	for id := range failaware.NodeID(size) {
+		n, err := failaware.Start(t.Context(), failaware.Config{ID: id + 1, Transport: net.Transport()})
+		require.NoError(t, err)
+		all = append(all, &limiter{node: n, group: size, rate: rate})
+	}
+	b := all[0].node.Bounds()
+	time.Sleep(b.Rejoin + b.View)
+	return net, all
+}
+
 // The group never exceeds its limit, whatever happens to the network, and uses most of it
 // while a majority is connected.
 func TestTheGroupKeepsItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, size = 100.0, 5
-		net := memory.New(memory.Options{Seed: 1})
-		var all []*limiter
-		for id := failaware.NodeID(1); id <= size; id++ {
-			n, err := failaware.Start(t.Context(), failaware.Config{ID: id, Transport: net.Transport()})
-			require.NoError(t, err)
-			all = append(all, &limiter{node: n, group: size, rate: rate})
-		}
-		b := all[0].node.Bounds()
-		time.Sleep(b.Rejoin + b.View)
+		net, all := group(t, size, rate)
 		// during counts the permits of a time in which all nodes want more than there are.
 		during := func(d time.Duration) (permits [size]int) {
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -62,15 +68,8 @@ func TestTheGroupKeepsItsLimit(t *testing.T) {
 func TestATimeApartCountsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, size = 1.0, 5
-		net := memory.New(memory.Options{Seed: 1})
-		var all []*limiter
-		for id := failaware.NodeID(1); id <= size; id++ {
-			n, err := failaware.Start(t.Context(), failaware.Config{ID: id, Transport: net.Transport()})
-			require.NoError(t, err)
-			all = append(all, &limiter{node: n, group: size, rate: rate})
-		}
+		net, all := group(t, size, rate)
 		b := all[0].node.Bounds()
-		time.Sleep(b.Rejoin + b.View)
 		permits, begun := 0, time.Now()
 		ask := func(some ...*limiter) {
 			for _, l := range some {

@@ -200,11 +200,7 @@ func receivesWithoutRoom(t *testing.T) (wrong string) {
 		h.view(a.group)
 		a.submit(t, "one")
 		var room atomic.Int64
-		b := &member{app: &words{}, group: h.join(2), err: make(chan error, 1)}
-		e, err := New(replica.Config{HashEvery: 2, NewPart: func() replica.Bytes { return &tight{room: &room} }}, b.group, b.app, nil, nil, nil)
-		require.NoError(t, err)
-		b.Engine = e
-		go func() { b.err <- e.Run(ctx) }()
+		b := joinWith(ctx, t, h, 2, func() replica.Bytes { return &tight{room: &room} })
 		h.view(a.group, b.group)
 		for _, full := range []error{errTight, nil} {
 			time.Sleep(10 * time.Second)
@@ -230,12 +226,7 @@ func failsReceiving(t *testing.T) (goesOn string) {
 		a := join(t, h, 1)
 		h.view(a.group)
 		a.submit(t, "one")
-		b := &member{app: &words{}, group: h.join(2), err: make(chan error, 1)}
-		spool := NewSpool("/nonexistent", 1, true)
-		e, err := New(replica.Config{HashEvery: 2, NewPart: spool.NewPart}, b.group, b.app, nil, nil, nil)
-		require.NoError(t, err)
-		b.Engine = e
-		go func() { b.err <- e.Run(ctx) }()
+		b := joinWith(ctx, t, h, 2, NewSpool("/nonexistent", 1, true).NewPart)
 		h.view(a.group, b.group)
 		time.Sleep(time.Minute)
 		synctest.Wait()

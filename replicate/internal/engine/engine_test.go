@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,11 +72,16 @@ type member struct {
 }
 
 func join(t *testing.T, h *hub, id timed.NodeID) *member {
+	return joinWith(t.Context(), t, h, id, nil)
+}
+
+// joinWith has a member keep the state that it gets in its own way, or nil, until ctx is done.
+func joinWith(ctx context.Context, t *testing.T, h *hub, id timed.NodeID, part func() replica.Bytes) *member {
 	m := &member{app: &words{}, group: h.join(id), err: make(chan error, 1)}
-	e, err := New(replica.Config{HashEvery: 2}, m.group, m.app, nil, nil, nil)
+	e, err := New(replica.Config{HashEvery: 2, NewPart: part}, m.group, m.app, nil, nil, nil)
 	require.NoError(t, err)
 	m.Engine = e
-	go func() { m.err <- e.Run(t.Context()) }()
+	go func() { m.err <- e.Run(ctx) }()
 	return m
 }
 
