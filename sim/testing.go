@@ -19,9 +19,9 @@ type T interface {
 
 // Test tests an application. It runs a campaign, of 200 seeds unless c says otherwise, and
 // fails if a promise is broken. It shrinks the failing run, by as many simulated events as
-// take some seconds, and prints its faults, one a line, and the stack of a panic. It writes the run to a file below
-// testdata/sim, in a directory named after the test. From then on the test replays it
-// first.
+// take some seconds, and prints its faults, one a line, and the stack of a panic. It writes
+// the run to a file below testdata/sim, in a directory named after the test. From then on
+// the test replays it first.
 //
 // The test also fails if the same seed gives two different runs, because no failure could
 // be replayed.

@@ -4,6 +4,6 @@
 //
 // A [Poller] polls one reference at intervals with jitter. If a server does not
 // answer, the poller backs off exponentially, looks up its name again, and tries its
-// other addresses. It slows down after a RATE kiss until many polls have succeeded, and never again polls
-// an address that has denied service.
+// other addresses. It slows down after a RATE kiss until many polls have succeeded, and
+// never again polls an address that has denied service.
 package reference

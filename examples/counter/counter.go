@@ -12,10 +12,11 @@ import (
 
 // counter is a sum with an entry for each process that adds (a G-counter). The name of the
 // entry is in the command: a process may have several incarnations, as after a suspend, and
-// none before its node runs, and what it has added so far is known in one entry. Only that process raises the entry, and it
-// submits the new value, not the difference. So of two values the larger one includes all
-// that the smaller one does, wherever the node was when it added; a command that is applied
-// again changes nothing; and a command that was lost is made good by the next.
+// none before its node runs, and what it has added so far is known in one entry. Only that
+// process raises the entry, and it submits the new value, not the difference. So of two values
+// the larger one includes all that the smaller one does, wherever the node was when it added; a
+// command that is applied again changes nothing; and a command that was lost is made good by the
+// next.
 type counter map[string]uint64
 
 func (c counter) sum() (all uint64) {

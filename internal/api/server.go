@@ -344,8 +344,9 @@ func (s *Server) view(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) clock(w http.ResponseWriter, _ *http.Request) {
-	a := clockOf(s.node.Clock(), &s.cfg)
-	if a.Status == clocksync.Internal.String() {
+	r := s.node.Clock()
+	a := clockOf(r, &s.cfg)
+	if r.Status == clocksync.Internal {
 		_, k := s.node.ReferencesOfUTC()
 		a = a.withUTC(k)
 	}

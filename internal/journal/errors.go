@@ -8,8 +8,8 @@ import (
 
 // Errors to compare with [errors.Is].
 var (
-	// ErrFull: the disk has no room, or no more files can be opened. Nothing of the batch counts, and it may be
-	// appended again.
+	// ErrFull: the disk has no room, or no more files can be opened. Nothing of the batch
+	// counts, and it may be appended again.
 	ErrFull = errors.New("the disk is full")
 	// ErrClosed: the journal is closed.
 	ErrClosed = errors.New("journal: closed")

@@ -10,7 +10,8 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// Servers are the external references of a world's time. Without a leap second, UTC is true time there.
+// Servers are the external references of a world's time. Without a leap second, UTC is true
+// time there.
 type Servers struct {
 	// MinReferences is the setting of all nodes.
 	MinReferences int      `json:"min_references"`
