@@ -11,6 +11,8 @@ import (
 // Campaigns hardly ever have members that know of stability what no other along with them does.
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "broadcast", map[string]func(testing.TB){
+		"BroadcastRunsUnlimited":  packetsStayInLimits,
+		"BroadcastWantsUnlimited": packetsStayInLimits,
 		"BroadcastStrictOfFirst":  endsAsAllKnow,
 		"BroadcastNewsOfBoth":     endsQuietly,
 		"BroadcastOwnAckHeldBack": endsQuietly,

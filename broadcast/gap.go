@@ -140,7 +140,8 @@ func (s *Service) request(i int, reading clocksync.Reading, out []Effect) (*Pack
 	if i < 0 || i == s.me {
 		return nil, out
 	}
-	if p := s.requests[i]; p == nil || len(p.Wants) > 0 && wantWeight*(len(p.Wants)+maxWants) > s.cfg.PacketBytes {
+	room := min(s.cfg.PacketBytes/wantWeight, MostWants)
+	if p := s.requests[i]; p == nil || len(p.Wants) > 0 && len(p.Wants)+maxWants > room {
 		s.requests[i] = s.Blank(reading)
 		out = append(out, Effect{Kind: Send, Peer: s.members[i].Node, Packet: s.requests[i]})
 	}

@@ -5,7 +5,7 @@ import (
 )
 
 // logSize is the limit of unstable decisions of a view. A decider at the limit waits.
-const logSize = 1 << 10
+const logSize = MostDecisions
 
 // slot holds one decision.
 type slot struct {

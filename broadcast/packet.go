@@ -24,10 +24,17 @@ type Header struct {
 	Floor clocksync.Time
 }
 
+// Limits of the lists in a packet. A large packet has room for more.
+const (
+	MostRuns      = 1024
+	MostDecisions = 1024
+	MostWants     = 1024
+)
+
 // Packet is the broadcast part of a packet, to one destination or to all.
 type Packet struct {
 	Header
-	Runs      []Run
+	Runs      []Run // at most MostRuns, and so on
 	Decisions []Decision
 	Wants     []Want            // messages that the sender lacks
 	Log       Span              // wanted decisions of the view; none if From is 0

@@ -60,7 +60,7 @@ func (s *Service) pack(l openPacket, h Header, to timed.NodeID, st *stream, c Cl
 	seq *uint64, last uint64, out []Effect) (openPacket, []Effect) {
 	first := st.at(*seq)
 	need := runWeight + int(first.size) + lengthWeight
-	if l.p == nil || l.weight > 0 && l.weight+need > s.cfg.PacketBytes+runWeight {
+	if l.p == nil || l.weight > 0 && l.weight+need > s.cfg.PacketBytes+runWeight || len(l.p.Runs) == MostRuns {
 		l = openPacket{p: s.take()}
 		l.p.Header = h
 		out = append(out, Effect{Kind: Send, Peer: to, Packet: l.p})

@@ -29,17 +29,17 @@ func (r *reader) broadcast(p *broadcast.Packet) {
 // messages reads the sections of messages and their order.
 func (r *reader) messages(p *broadcast.Packet, set uint64) {
 	if set&sectionRuns != 0 {
-		for range r.array(1, maxRuns) {
+		for range r.array(1, broadcast.MostRuns) {
 			r.run(p)
 		}
 	}
 	if set&sectionDecisions != 0 {
-		for range r.array(1, maxDecisions) {
+		for range r.array(1, broadcast.MostDecisions) {
 			r.decision(p)
 		}
 	}
 	if set&sectionWants != 0 {
-		for range r.array(1, maxWants) {
+		for range r.array(1, broadcast.MostWants) {
 			p.Wants = append(p.Wants, r.want())
 		}
 	}

@@ -43,12 +43,9 @@ const (
 
 // Limits of the lists in a broadcast frame.
 const (
-	maxRuns      = 1024
-	maxDecisions = 1024
-	maxRanges    = 2 * timed.MaxNodes
-	maxWants     = 1024
-	maxFills     = 8192
-	maxMarks     = broadcast.MostIncarnations * timed.MaxNodes
+	maxRanges = 2 * timed.MaxNodes
+	maxFills  = 8192
+	maxMarks  = broadcast.MostIncarnations * timed.MaxNodes
 )
 
 // Bits of a run's options.
@@ -105,19 +102,19 @@ func (w *writer) broadcast(p *broadcast.Packet) {
 // messages writes the sections of messages and their order.
 func (w *writer) messages(p *broadcast.Packet, set uint64) {
 	if set&sectionRuns != 0 {
-		w.list(len(p.Runs), maxRuns)
+		w.list(len(p.Runs), broadcast.MostRuns)
 		for i := range p.Runs {
 			w.run(&p.Runs[i])
 		}
 	}
 	if set&sectionDecisions != 0 {
-		w.list(len(p.Decisions), maxDecisions)
+		w.list(len(p.Decisions), broadcast.MostDecisions)
 		for i := range p.Decisions {
 			w.decision(&p.Decisions[i])
 		}
 	}
 	if set&sectionWants != 0 {
-		w.list(len(p.Wants), maxWants)
+		w.list(len(p.Wants), broadcast.MostWants)
 		for i := range p.Wants {
 			w.want(&p.Wants[i])
 		}
