@@ -21,16 +21,37 @@ type standing struct {
 	acceptedAt timed.Instant // when it last accepted our packets
 }
 
-// NoteRefusal notes a peer's report that another incarnation uses this node's id.
-// latest is the stamp of ours that the peer echoed; a refusal that echoes an old stamp
-// does not count.
-func (s *Service) NoteRefusal(now timed.Instant, from timed.NodeID, rival timed.BootID, latest timed.Instant) {
+// Refusal is a peer's report that another incarnation uses this node's id.
+type Refusal struct {
+	Rival timed.BootID
+	// Echoed is the stamp of this node's packet that the peer refuses.
+	Echoed timed.Instant
+	// Age is how long before its report the peer received a fast packet of Rival, or
+	// [Unknown] if it does not say so.
+	Age time.Duration
+}
+
+// NoteRefusal notes a peer's refusal. It does not count if it refuses an old packet, or if
+// Rival may have ended before this incarnation began: a peer whose Expires is much longer
+// hears the former incarnation for so long after a restart.
+func (s *Service) NoteRefusal(now timed.Instant, from timed.NodeID, r Refusal) {
 	p := s.peers[from]
-	if p == nil || now.Sub(latest) > s.refusalAge() {
+	if p == nil || now.Sub(r.Echoed) > s.refusalAge() || s.mayBeFormer(&r) {
 		return
 	}
-	p.standing.refusedAt, p.standing.rival = now, rival
+	p.standing.refusedAt, p.standing.rival = now, r.Rival
 	s.duplicate.by.Add(from)
+}
+
+// mayBeFormer reports whether a rival may have ended before this incarnation began. The
+// peer reported after Echoed, and what it had heard Age before was under way for Δ at most.
+func (s *Service) mayBeFormer(r *Refusal) bool {
+	if r.Age == Unknown {
+		return false
+	}
+	t := &s.cfg.Timing
+	sent := r.Echoed.Add(-t.MaxDrift.Wait(r.Age + t.FastThreshold))
+	return sent <= s.began
 }
 
 // NoteAcceptance notes that a peer accepts this incarnation.

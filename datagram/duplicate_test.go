@@ -25,8 +25,8 @@ func TestADuplicateStopsWhenMorePeersRefuseItForTwiceExpires(t *testing.T) {
 	s := newService(1, 2, 3, 4)
 	expires := s.cfg.Timing.Expires
 	stopped := contest(s, 0, time.Second, func(now timed.Instant) {
-		s.NoteRefusal(now, 2, 55, now)
-		s.NoteRefusal(now, 3, 55, now)
+		s.NoteRefusal(now, 2, Refusal{55, now, Unknown})
+		s.NoteRefusal(now, 3, Refusal{55, now, Unknown})
 		s.NoteAcceptance(now, 4)
 	})
 	require.Greater(t, stopped, 2*expires)
@@ -37,7 +37,7 @@ func TestADuplicateStopsWhenMorePeersRefuseItForTwiceExpires(t *testing.T) {
 func TestADuplicateThatMostAcceptStays(t *testing.T) {
 	s := newService(1, 2, 3, 4)
 	require.Zero(t, contest(s, 0, time.Second, func(now timed.Instant) {
-		s.NoteRefusal(now, 2, 55, now)
+		s.NoteRefusal(now, 2, Refusal{55, now, Unknown})
 		s.NoteAcceptance(now, 3)
 		s.NoteAcceptance(now, 4)
 	}))
@@ -47,7 +47,7 @@ func TestOnATieTheLargerBootIdStops(t *testing.T) {
 	for rival, stops := range map[timed.BootID]bool{99: true, 101: false} { // ours is 100
 		s := newService(1, 2, 3)
 		stopped := contest(s, 0, time.Second, func(now timed.Instant) {
-			s.NoteRefusal(now, 2, rival, now)
+			s.NoteRefusal(now, 2, Refusal{rival, now, Unknown})
 			s.NoteAcceptance(now, 3)
 		})
 		require.Equal(t, stops, stopped != 0, "rival %d", rival)
@@ -59,17 +59,17 @@ func TestOldOrRevokedRefusalsDoNotStopANode(t *testing.T) { refusalsWithoutRival
 func refusalsWithoutRival(t testing.TB) {
 	s := newService(1, 2)
 	expires := s.cfg.Timing.Expires
-	require.Zero(t, contest(s, 0, 5*expires, func(now timed.Instant) { s.NoteRefusal(now, 2, 55, now.Add(-expires)) }), "late refusals")
-	require.Zero(t, contest(s, 5*expires, 6*expires, func(now timed.Instant) { s.NoteRefusal(now, 2, 55, now) }))
+	require.Zero(t, contest(s, 0, 5*expires, func(now timed.Instant) { s.NoteRefusal(now, 2, Refusal{55, now.Add(-expires), Unknown}) }), "late refusals")
+	require.Zero(t, contest(s, 5*expires, 6*expires, func(now timed.Instant) { s.NoteRefusal(now, 2, Refusal{55, now, Unknown}) }))
 	require.Zero(t, contest(s, 6*expires, 20*expires, func(now timed.Instant) {}), "the rival has stopped")
 	require.Zero(t, contest(s, 20*expires, 30*expires, func(now timed.Instant) {
-		s.NoteRefusal(now, 2, 55, now)
+		s.NoteRefusal(now, 2, Refusal{55, now, Unknown})
 		s.NoteAcceptance(now, 2) // it has changed its mind
 	}))
 	// Two earlier incarnations, one after the other, are not a rival.
 	boots := []timed.BootID{55, 66}
 	require.Zero(t, contest(s, 30*expires, 40*expires, func(now timed.Instant) {
-		s.NoteRefusal(now, 2, boots[now.Sub(zero)/(2*expires)%2], now)
+		s.NoteRefusal(now, 2, Refusal{boots[now.Sub(zero)/(2*expires)%2], now, Unknown})
 	}))
 }
 
@@ -80,7 +80,7 @@ func TestASuspicionEndsWithItsRefusals(t *testing.T) { suspicionEnds(t) }
 func suspicionEnds(t testing.TB) {
 	s := newService(1, 2)
 	expires := s.cfg.Timing.Expires
-	refuse := func(now timed.Instant) { s.NoteRefusal(now, 2, 55, now) }
+	refuse := func(now timed.Instant) { s.NoteRefusal(now, 2, Refusal{55, now, Unknown}) }
 	require.Zero(t, contest(s, 0, expires, refuse))
 	s.NoteAcceptance(at(expires), 2)
 	require.Empty(t, s.HandleTimeout(at(expires), nil))
@@ -96,28 +96,28 @@ func eachCountsOnce(t testing.TB) {
 	s := newService(1, 2, 3)
 	s.NoteAcceptance(at(0), 2)
 	s.NoteAcceptance(at(0), 3)
-	s.NoteRefusal(at(1), 2, 101, at(1))
-	s.NoteRefusal(at(1), 3, 101, at(1))
+	s.NoteRefusal(at(1), 2, Refusal{101, at(1), Unknown})
+	s.NoteRefusal(at(1), 3, Refusal{101, at(1), Unknown})
 	s.HandleTimeout(at(1), nil)
 	require.Equal(t, timed.BootID(101), s.duplicate.rival, "two against none")
 
 	s = newService(1, 2, 3, 4, 5)
-	s.NoteRefusal(at(0), 2, 55, at(0))
-	s.NoteRefusal(at(0), 3, 66, at(0))
+	s.NoteRefusal(at(0), 2, Refusal{55, at(0), Unknown})
+	s.NoteRefusal(at(0), 3, Refusal{66, at(0), Unknown})
 	rival, votes := s.prevailing(at(0), s.refusalAge())
 	require.Equal(t, 1, votes)
 	require.Equal(t, timed.BootID(55), rival, "on a tie the smaller")
-	s.NoteRefusal(at(0), 4, 66, at(0))
+	s.NoteRefusal(at(0), 4, Refusal{66, at(0), Unknown})
 	rival, votes = s.prevailing(at(0), s.refusalAge())
 	require.Equal(t, []any{timed.BootID(66), 2}, []any{rival, votes})
-	s.NoteRefusal(at(0), 9, 66, at(0)) // of no peer
+	s.NoteRefusal(at(0), 9, Refusal{66, at(0), Unknown}) // of no peer
 	require.Equal(t, 3, s.duplicate.by.Len())
 }
 
 // Nothing of a peer that is removed is left, so it neither refuses nor is alive.
 func removedRefuseNothing(t testing.TB) {
 	s := newService(1, 2, 3)
-	s.NoteRefusal(at(0), 2, 55, at(0))
+	s.NoteRefusal(at(0), 2, Refusal{55, at(0), Unknown})
 	s.RemovePeer(2)
 	require.Empty(t, s.Audit())
 	require.Empty(t, s.HandleTimeout(at(0), nil))
@@ -131,17 +131,38 @@ func oldAnswersCountNothing(t testing.TB) {
 	s := newService(1, 2, 3, 4)
 	s.NoteAcceptance(at(0), 3)
 	s.NoteAcceptance(at(0), 4)
-	require.NotZero(t, contest(s, 0, time.Second, func(now timed.Instant) { s.NoteRefusal(now, 2, 55, now) }))
+	require.NotZero(t, contest(s, 0, time.Second, func(now timed.Instant) { s.NoteRefusal(now, 2, Refusal{55, now, Unknown}) }))
 
 	s = newService(1, 2, 3, 4, 5)
-	s.NoteRefusal(at(0), 2, 55, at(0))
-	s.NoteRefusal(at(0), 3, 55, at(0))
+	s.NoteRefusal(at(0), 2, Refusal{55, at(0), Unknown})
+	s.NoteRefusal(at(0), 3, Refusal{55, at(0), Unknown})
 	later := at(s.refusalAge() + 1)
 	for id, rival := range map[timed.NodeID]timed.BootID{2: 55, 4: 66, 5: 66} {
-		s.NoteRefusal(later, id, rival, later)
+		s.NoteRefusal(later, id, Refusal{rival, later, Unknown})
 	}
 	rival, votes := s.prevailing(later, s.refusalAge())
 	require.Equal(t, []any{timed.BootID(66), 2}, []any{rival, votes}, "that of node 3 is old")
 }
 
 func TestOldAnswersCountNothing(t *testing.T) { oldAnswersCountNothing(t) }
+
+// A peer whose Expires is long still hears the former incarnation when this one has run for a
+// while. Its refusals count only if the other incarnation has surely sent since this one began.
+func formerIsNoRival(t testing.TB) {
+	s := newService(1, 2, 3)
+	delta := s.cfg.Timing.FastThreshold
+	refuse := func(ended time.Duration) func(now timed.Instant) {
+		return func(now timed.Instant) {
+			for _, id := range []timed.NodeID{2, 3} {
+				s.NoteRefusal(now, id, Refusal{Rival: 55, Echoed: now, Age: now.Sub(at(ended))})
+			}
+		}
+	}
+	require.Zero(t, contest(s, 0, time.Second, refuse(-ms)), "it was last heard before")
+	require.Zero(t, contest(s, 0, time.Second, refuse(delta-ms)), "by a packet that left before")
+	require.NotZero(t, contest(s, 0, time.Second, refuse(delta+ms)))
+	s = newService(1, 2, 3)
+	require.NotZero(t, contest(s, 20*ms, time.Second, func(now timed.Instant) { refuse(now.Sub(zero) - ms)(now) }))
+}
+
+func TestTheFormerIncarnationIsNoRival(t *testing.T) { formerIsNoRival(t) }

@@ -15,14 +15,15 @@ func TestNothingIsKnownOfStrangers(t *testing.T) {
 	for _, id := range []timed.NodeID{2, 9} {
 		require.Zero(t, s.Boot(id))
 		require.Zero(t, s.Newest(id))
-		require.Zero(t, s.Incumbent(at(ms), id))
+		incumbent, _ := s.Incumbent(at(ms), id)
+		require.Zero(t, incumbent)
 		require.False(t, s.Fault(id))
 		require.Equal(t, Unknown, s.LastDelay(id).Bound)
 		require.Equal(t, at(5*ms), s.SentBefore(at(5*ms), id, at(ms)))
 		require.Equal(t, NotHeard, echo(s, at(ms), id).Heard)
 		require.Zero(t, challenged(s, id).Boot)
 	}
-	s.NoteRefusal(at(ms), 9, 55, at(ms))
+	s.NoteRefusal(at(ms), 9, Refusal{55, at(ms), Unknown})
 	s.NoteAcceptance(at(ms), 9)
 	s.NoteSent(at(ms), 9)
 	require.Empty(t, s.HandleTimeout(at(ms), nil))

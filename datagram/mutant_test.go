@@ -19,6 +19,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SuspicionRemembered": suspicionEnds,
 		"RefusersAccept":      eachCountsOnce,
 		"AnyRival":            refusalsWithoutRival,
+		"FormerIsRival":       formerIsNoRival,
+		"RefusalForgetsDelay": formerIsNoRival,
 		"RefusalOutlivesPeer": removedRefuseNothing,
 		"PassedOnOfAnyBoot":   passedOnOfTheFormer,
 		"NoClockFault":        impossibleBound,

@@ -19,6 +19,7 @@ type Service struct {
 	leastDelay time.Duration // MinDelay on the slowest clock
 	indirect   time.Duration // IndirectPeriod
 	word       time.Duration // WordLasts
+	began      timed.Instant
 	ready      bool
 	peers      [timed.MaxNodes + 1]*peer
 	known      timed.Set // the ids that have an entry in peers
@@ -33,7 +34,7 @@ type Service struct {
 // New returns the service of one incarnation, which starts at now and is not ready.
 func New(cfg Config, now timed.Instant) *Service {
 	return &Service{cfg: cfg, leastDelay: cfg.Timing.MaxDrift.Lower(cfg.Timing.MinDelay), indirect: cfg.Timing.IndirectPeriod(),
-		word: cfg.Timing.WordLasts(), nextExpiry: timed.Never, nextKeepalive: now}
+		word: cfg.Timing.WordLasts(), began: now, nextExpiry: timed.Never, nextKeepalive: now}
 }
 
 // AddPeer makes a peer known, so that keepalives go to it.
@@ -154,12 +155,12 @@ func (s *Service) disproved(now timed.Instant, c *session, d Delay, learnt bool)
 }
 
 // Incumbent returns the accepted incarnation of a peer if a fast packet of it came
-// within expires, or 0.
-func (s *Service) Incumbent(now timed.Instant, id timed.NodeID) timed.BootID {
+// within expires, and how long ago the last one came. Otherwise it returns 0.
+func (s *Service) Incumbent(now timed.Instant, id timed.NodeID) (boot timed.BootID, age time.Duration) {
 	if p := s.peers[id]; p != nil && s.stillHeard(now, p) {
-		return p.current.boot
+		return p.current.boot, max(now.Sub(p.current.lastFast), 0)
 	}
-	return 0
+	return 0, 0
 }
 
 // Boot returns the accepted incarnation of a peer, or 0.

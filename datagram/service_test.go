@@ -101,11 +101,14 @@ func TestAnIncarnationStaysAcceptedWhileItIsHeardFast(t *testing.T) {
 	require.Equal(t, timed.BootID(7), echo(s, at(12*ms), 2).Boot, "the accepted incarnation is echoed")
 	require.Equal(t, timed.BootID(8), challenged(s, 2).Boot)
 	require.Equal(t, NotHeard, challenged(s, 2).Heard)
-	require.Equal(t, timed.BootID(7), s.Incumbent(at(12*ms), 2))
+	incumbent, age := s.Incumbent(at(12*ms), 2)
+	require.Equal(t, []any{timed.BootID(7), ms}, []any{incumbent, age})
 
 	last := 11*ms + expires
 	take(t, s, last, hello(8, last-ms), Challenged)
-	require.Equal(t, timed.BootID(0), s.Incumbent(at(last+1), 2))
+	incumbent, age = s.Incumbent(at(last+1), 2)
+	require.Zero(t, incumbent)
+	require.Zero(t, age)
 	require.Equal(t, timed.BootID(8), echo(s, at(last+1), 2).Boot, "the challenger is echoed once the accepted one is silent")
 	take(t, s, last+1, hello(8, last-ms+1), Accepted)
 	require.Equal(t, timed.BootID(8), s.Boot(2))

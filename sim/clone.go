@@ -19,6 +19,7 @@ func (w *World) clone(n *Node) {
 	c.proc.Clock = hardware.New(w.now, now, hardware.DrawRate(w.clocks, w.opt.Timing.MaxDrift)).Rounded(w.opt.Resolution)
 	c.timing, c.newest = n.timing, n.newest
 	c.proc.Boot, c.last, c.counter, c.restarted = n.proc.Boot, now, n.counter, w.now
+	c.proc.SetTiming(&c.timing)
 	c.proc.Up, c.wakeAt, c.armedFor = true, hardware.Forever, timed.Never
 	c.proc.Stack = twinOf(n.proc.Stack)
 	c.proc.Stack.NewPacket = w.newPacket

@@ -42,7 +42,7 @@ func needs(s situation.Kind, o *Options) bool {
 		return o.BrokenClocks
 	case situation.HeldBack:
 		return o.BrokenClocks || o.Unequal
-	case situation.LockLowered, situation.LockCut, situation.OlderVersion:
+	case situation.LockLowered, situation.LockCut, situation.OlderVersion, situation.RefusedPatiently:
 		return o.Unequal
 	case situation.AllSuspended:
 		return o.Shared

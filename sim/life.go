@@ -16,6 +16,7 @@ func (w *World) start(n *Node) {
 	n.processes++
 	n.ordered, n.keeps = nil, false
 	w.drawSettings(n)
+	n.proc.SetTiming(&n.timing)
 	n.life = life.New(&n.timing, n.longestVote, now)
 	n.longestVote = max(n.longestVote, n.timing.MaxLockTime)
 	w.beginOrWait(n, now)

@@ -14,6 +14,7 @@ import (
 const (
 	longestLock    = 3
 	longestMaxLock = 4
+	longestExpires = 5
 )
 
 // slowest returns the settings with the largest bounds: those of the options or, in an
@@ -21,7 +22,7 @@ const (
 func (o *Options) slowest() timed.Timing {
 	t := o.Timing
 	if o.Unequal {
-		t.LockTime, t.MaxLockTime = longestLock*t.LockTime, longestMaxLock*t.LockTime
+		t.LockTime, t.MaxLockTime, t.Expires = longestLock*t.LockTime, longestMaxLock*t.LockTime, longestExpires*t.Expires
 	}
 	return t
 }
@@ -32,7 +33,8 @@ func (w *World) drawSettings(n *Node) {
 	if !w.opt.Unequal {
 		return
 	}
-	if (w.seed+uint64(n.proc.Index)+n.processes)%3 == 0 {
+	patient := w.seed%4 < 2 // in versions before WithHeard such processes misunderstand refusals
+	if !patient && (w.seed+uint64(n.proc.Index)+n.processes)%3 == 0 {
 		n.newest = wire.Oldest
 	}
 	s, t := w.settings, &n.timing
@@ -47,18 +49,25 @@ func (w *World) drawSettings(n *Node) {
 	}
 	n.proc.Slew = s.Between(min(clocksync.LeastSlew(t.MaxDrift), clocksync.MaxSlewLimit), clocksync.MaxSlewLimit)
 	n.weight = uint16(s.Below(3))
+	if least := t.LeastExpires(); patient {
+		t.Expires = max(time.Duration(s.LogUniform(float64(least), longestExpires*float64(t.Expires))), least)
+		t.KeepalivePeriod = time.Duration(s.LogUniform(0.5, 1) * float64(t.KeepalivePeriod))
+	}
 	if t.MaxLockTime < n.longestVote {
 		w.check.Sometimes(situation.LockLowered)
 	}
 }
 
-// countUnequal counts packets in an older version than their node speaks, and requests for
-// less than its LockTime.
+// countUnequal counts packets in an older version than their node speaks, requests for less
+// than its LockTime, and refusals of a node whose own Expires has passed.
 func (w *World) countUnequal(n *Node, p *wire.Packet) {
 	if p.Header.Version < n.newest {
 		w.check.Sometimes(situation.OlderVersion)
 	}
 	if p.Has(wire.FrameRequest) && p.Request.LockTime < n.timing.LockTime {
 		w.check.Sometimes(situation.LockCut)
+	}
+	if p.Has(wire.FrameInUse) && p.InUseAge > w.nodes[p.Header.Destination-1].timing.Expires {
+		w.check.Sometimes(situation.RefusedPatiently)
 	}
 }

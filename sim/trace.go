@@ -39,7 +39,7 @@ func describePacket(p *wire.Packet) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if p.Has(wire.FrameInUse) {
-		add("in use by %v", p.InUse)
+		add("in use by %v, heard %v ago", p.InUse, p.InUseAge)
 	}
 	if p.Has(wire.FrameRelease) {
 		add("release ≤ %d", p.Release)

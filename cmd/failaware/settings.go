@@ -123,7 +123,7 @@ var settings = []*setting{
 	{"timing.scheduling_delay", "scheduling-delay", "duration", "SchedulingDelay", "σ: a timely process acts within it", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.SchedulingDelay })},
 	{"timing.election_period", "election-period", "duration", "ElectionPeriod", "a candidate or leader broadcasts at least this often", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.ElectionPeriod })},
 	{"timing.keepalive_period", "keepalive-period", "duration", "KeepalivePeriod", "every node is heard by every other at least this often, directly or through their leader", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.KeepalivePeriod })},
-	{"timing.expires", "expires", "duration", "Expires", "a peer without a message in time for this long is not alive; best the same everywhere: a node that restarts where others have much more may take their patience for a second user of its id, and exit", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.Expires })},
+	{"timing.expires", "expires", "duration", "Expires", "a peer without a message in time for this long is not alive", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.Expires })},
 	{"timing.lock_time", "lock-time", "duration", "LockTime", "the time for which a vote binds the voter", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.LockTime })},
 	{"timing.max_lock_time", "max-lock-time", "duration", "MaxLockTime", "the longest vote that this node grants (default that of the preset, or the lock time if that is longer); without a state directory never lower it", duration(func(c *nodeConfig) *time.Duration { return &c.Timing.MaxLockTime })},
 

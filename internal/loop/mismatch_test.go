@@ -178,7 +178,7 @@ func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
 		return p
 	}
 	for why, change := range map[string]func([]byte){
-		refusedVersion + ": 6, and not 3 to 5": func(b []byte) { b[2]++ },
+		refusedVersion + ": 7, and not 3 to 6": func(b []byte) { b[2]++ },
 		refusedMalformed:                       func(b []byte) { b[0]++ },
 		refusedDamaged:                         func(b []byte) { b[len(b)-1]++ },
 		refusedSettings:                        func(b []byte) { b[8]++ },

@@ -110,7 +110,7 @@ func (s *Stack) fromTheFuture(p *wire.Packet) bool {
 func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *wire.Packet, d datagram.Delay) {
 	if p.Header.Echo.Boot == s.cfg.Self.Boot {
 		if p.Has(wire.FrameInUse) {
-			s.datagrams.NoteRefusal(received, from.Node, p.InUse, p.Header.Echo.Latest)
+			s.datagrams.NoteRefusal(received, from.Node, datagram.Refusal{Rival: p.InUse, Echoed: p.Header.Echo.Latest, Age: p.InUseAge})
 			return
 		}
 		s.datagrams.NoteAcceptance(now, from.Node)
@@ -235,7 +235,7 @@ func (s *Stack) handleReply(now, received timed.Instant, from timed.Incarnation,
 // add up, because each counts for a limited time.
 func (s *Stack) refuse(now timed.Instant, p *wire.Packet) {
 	id := p.Header.Source
-	incumbent := s.datagrams.Incumbent(now, id)
+	incumbent, age := s.datagrams.Incumbent(now, id)
 	if incumbent == 0 || incumbent == p.Header.Boot || p.Has(wire.FrameInUse) ||
 		now.Sub(s.refusedAt[id]) < s.cfg.Timing.KeepalivePeriod/2 {
 		return
@@ -243,7 +243,8 @@ func (s *Stack) refuse(now timed.Instant, p *wire.Packet) {
 	s.refusedAt[id] = now
 	a := s.address(now, id)
 	s.datagrams.FillChallengerEcho(&a.Header)
-	a.Frames, a.InUse, a.Used = wire.FrameInUse|wire.FrameUsed, incumbent, s.datagrams.Peers().With(s.cfg.Self.Node)
+	a.Frames, a.InUse, a.InUseAge = wire.FrameInUse|wire.FrameUsed, incumbent, age
+	a.Used = s.datagrams.Peers().With(s.cfg.Self.Node)
 	s.out = append(s.out, Effect{Kind: SendBack, Peer: id, Packet: a})
 }
 

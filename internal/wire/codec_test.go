@@ -226,10 +226,12 @@ func hostileValues(t testing.TB) map[string]hostileMessage {
 		"negative number":                {typeRelease, message(t, int64(-1)), ErrRange},
 		"number that wraps to -1":        {typeRelease, message(t, uint64(1<<64-1)), ErrRange},
 		"number that wraps to the least": {typeRelease, message(t, uint64(1<<63)), ErrRange},
-		"boot id that wraps":             {typeInUse, message(t, int8(-1)), ErrRange},
-		"boot id of -1 in 64 bits":       {typeInUse, []byte{0x91, 0xd3, 255, 255, 255, 255, 255, 255, 255, 255}, ErrRange},
-		"boot id of -1 in one byte":      {typeInUse, []byte{0x91, 0xff}, ErrRange},
-		"boot id zero":                   {typeInUse, message(t, 0), ErrRange},
+		"boot id that wraps":             {typeInUse, message(t, int8(-1), 0), ErrRange},
+		"boot id of -1 in 64 bits":       {typeInUse, []byte{0x92, 0xd3, 255, 255, 255, 255, 255, 255, 255, 255, 0}, ErrRange},
+		"boot id of -1 in one byte":      {typeInUse, []byte{0x92, 0xff, 0}, ErrRange},
+		"boot id zero":                   {typeInUse, message(t, 0, 0), ErrRange},
+		"refusal without its age":        {typeInUse, message(t, 1), ErrLength},
+		"refusal with a negative age":    {typeInUse, message(t, 1, int8(-1)), ErrRange},
 		"leader that wraps to 1":         {typeResign, message(t, 1, 257, boot), ErrRange},
 		"no view":                        {typeResign, message(t, 0, 0, 0), ErrRange},
 		"number for a bool":              {typeReply, message(t, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), ErrType},
@@ -281,8 +283,8 @@ func TestIntegersMayBeWiderThanTheyNeedToBe(t *testing.T) {
 		var p Packet
 		require.NoError(t, d.Decode(framed(t, typeRelease, msg), &p))
 		require.Equal(t, timed.Instant(5), p.Release)
-		require.NoError(t, d.Decode(framed(t, typeInUse, msg), &p))
-		require.Equal(t, timed.BootID(5), p.InUse)
+		require.NoError(t, d.Decode(framed(t, typeSuccessor, msg), &p))
+		require.Equal(t, timed.NodeID(5), p.Successor)
 	}
 }
 

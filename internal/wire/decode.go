@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -16,8 +17,7 @@ func (r *reader) frame(kind byte, p *Packet) {
 	case typeHello:
 		r.hello(p)
 	case typeInUse:
-		r.array(inUseLen, inUseLen)
-		p.InUse = timed.BootID(r.uint(1, math.MaxUint64))
+		r.inUse(p)
 	case typeRelease:
 		r.array(releaseLen, releaseLen)
 		p.Release = r.instant()
@@ -80,6 +80,15 @@ func (r *reader) viewFrame() membership.ViewID {
 		r.fail(ErrRange)
 	}
 	return id
+}
+
+func (r *reader) inUse(p *Packet) {
+	n := inUseLen(p.Header.Version)
+	r.array(n, n)
+	p.InUse, p.InUseAge = timed.BootID(r.uint(1, math.MaxUint64)), datagram.Unknown
+	if p.Header.Version >= WithHeard {
+		p.InUseAge = r.duration()
+	}
 }
 
 func (r *reader) request(p *Packet) {

@@ -12,7 +12,6 @@ import (
 // Lengths of the messages' arrays.
 const (
 	helloLen   = 10
-	inUseLen   = 1
 	releaseLen = 1
 	viewIDLen  = 3
 	leavingLen = 1
@@ -23,6 +22,14 @@ const (
 	proposeLen = requestLen + viewIDLen + 1 // plus view id and members
 	commitLen  = requestLen + viewIDLen + 2 // plus view id, end of the lease and members
 )
+
+// inUseLen returns the length of the message of a refusal: the incarnation and its age.
+func inUseLen(version uint8) int {
+	if version >= WithHeard {
+		return 2
+	}
+	return 1
+}
 
 // renewLen returns the length of a request that renews a view: a request, the view's id, the
 // end of its lease, and the request that all members have answered.
@@ -51,9 +58,7 @@ func (w *writer) body(p *Packet) {
 		return
 	}
 	if p.Has(FrameInUse) {
-		w.open(typeInUse, inUseLen)
-		w.uint(uint64(p.InUse), 1, math.MaxUint64)
-		w.close()
+		w.inUse(p)
 	}
 	if p.Has(FrameRelease) {
 		w.open(typeRelease, releaseLen)
@@ -97,6 +102,15 @@ func (w *writer) body(p *Packet) {
 		w.epoch(p.Epoch)
 	}
 	w.introductionFrames(p)
+}
+
+func (w *writer) inUse(p *Packet) {
+	w.open(typeInUse, inUseLen(p.Header.Version))
+	w.uint(uint64(p.InUse), 1, math.MaxUint64)
+	if p.Header.Version >= WithHeard {
+		w.duration(p.InUseAge)
+	}
+	w.close()
 }
 
 func (w *writer) hello(p *Packet) {

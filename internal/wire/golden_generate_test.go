@@ -177,6 +177,12 @@ func (g *golden) view(n int, lineage bool) *membership.View {
 	return v
 }
 
+func (g *golden) inUse(p *Packet) {
+	if p.InUse, p.InUseAge = g.boot(), datagram.Unknown; g.version >= WithHeard {
+		p.InUseAge = g.duration()
+	}
+}
+
 func (g *golden) request(p *Packet, kind membership.PartKind, members int) {
 	p.Request = leader.Request{Number: g.instant(), LockTime: g.duration()}
 	p.Part = membership.Part{Kind: kind}

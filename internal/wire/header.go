@@ -43,9 +43,10 @@ const (
 // the oldest one. Version 1 had no checksum. In version 2 the reports of a view change did
 // not say what their senders had sent, decisions cut no stamps, and the checksum was
 // CRC-32C. In version 3 no packet was quiet or patient. In version 4 a leader
-// did not vouch for the members of its view. All else is as in version 5.
+// did not vouch for the members of its view. In version 5 a refusal did not say when its
+// sender had heard the other incarnation. All else is as in version 6.
 const (
-	Version = 5
+	Version = 6
 	Oldest  = 3
 )
 
@@ -59,6 +60,10 @@ const WithAnswered = 5
 // WithSettings is the first version in which every build answers the settings of a node of
 // another group with its own.
 const WithSettings = 5
+
+// WithHeard is the first version in which a refusal says when the other incarnation was
+// heard.
+const WithHeard = 6
 
 // newestAt is how many bits the counter of a packet has below the newest version of its
 // sender. Builds that speak one version only count from 0, and read all of it as a number.

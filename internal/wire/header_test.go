@@ -23,9 +23,9 @@ func sampleHeader() datagram.Header {
 	}
 }
 
-// The layout of the header is final: this test never changes within version 4.
+// The layout of the header is final: this test never changes within a version.
 func TestHeaderIsWrittenAsDocumented(t *testing.T) {
-	want := strings.Join([]string{"4641", "05", "01", "01020304", "1112131415161718", "21", "22",
+	want := strings.Join([]string{"4641", "06", "01", "01020304", "1112131415161718", "21", "22",
 		"3132333435363738", "4142434445464748", "0152535455565758",
 		"6162636465666768", "0172737475767778", "0182838485868788", "0192939495969798", "01a2a3a4a5a6a7a8"}, "")
 	h := sampleHeader()

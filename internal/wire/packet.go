@@ -56,16 +56,19 @@ type Packet struct {
 	FastThreshold time.Duration
 	State         leader.State
 
-	Frames  Frames
-	InUse   timed.BootID
-	Release timed.Instant
-	Resign  membership.ViewID
-	Dropped membership.ViewID
-	Request leader.Request
-	Part    membership.Part
-	Line    clocksync.Line
-	Reply   leader.Reply
-	Report  membership.Report
+	Frames Frames
+	InUse  timed.BootID
+	// InUseAge is how long before the packet's stamp the sender received a fast packet of
+	// InUse, or [datagram.Unknown] in packets of earlier versions than WithHeard.
+	InUseAge time.Duration
+	Release  timed.Instant
+	Resign   membership.ViewID
+	Dropped  membership.ViewID
+	Request  leader.Request
+	Part     membership.Part
+	Line     clocksync.Line
+	Reply    leader.Reply
+	Report   membership.Report
 	// Broadcast is shared by the packets of a turn and lives as long as they do.
 	Broadcast *broadcast.Packet
 	UTC       clocksync.UTC

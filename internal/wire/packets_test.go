@@ -112,7 +112,7 @@ func samples() map[string]Packet {
 	inUse := basePacket()
 	inUse.Header.Echo = datagram.Echo{Heard: datagram.NotHeard}
 	inUse.State = leader.State{}
-	inUse.Frames, inUse.InUse = FrameInUse, bootOf(2)
+	inUse.Frames, inUse.InUse, inUse.InUseAge = FrameInUse, bootOf(2), time.Millisecond
 	goodbye := basePacket()
 	goodbye.Frames = FrameRelease | FrameResign | FrameDropped | FrameLeaving
 	goodbye.Release, goodbye.Resign, goodbye.Dropped = goodbye.Header.Stamp, viewOf(40, 1), viewOf(39, 2)
@@ -318,7 +318,7 @@ func drawPacket(t *rapid.T) Packet {
 // drawPartings draws the frames in which a node refuses or gives something up.
 func drawPartings(t *rapid.T, p *Packet) {
 	if p.Has(FrameInUse) {
-		p.InUse = drawBoot.Draw(t, "in use")
+		p.InUse, p.InUseAge = drawBoot.Draw(t, "in use"), drawDuration.Draw(t, "heard")
 	}
 	if p.Has(FrameRelease) {
 		p.Release = drawInstant.Draw(t, "release")

@@ -23,13 +23,13 @@ const MaxBroadcast = 65_000
 // Bytes that a packet takes at most: without members, and for each member of its
 // view.
 const (
-	maxPacketFixed = 652
+	maxPacketFixed = 639
 	maxMember      = 32
 )
 
 // PacketFor returns how many bytes hold every packet of a group of n nodes: all
 // frames in one packet, every number as wide as possible, and every member from a
-// view of its own whose leader is gone. A request takes up to treeBytes more
+// view of its own whose leader is gone. Refusals travel by themselves. A request takes up to treeBytes more
 // where replies are collated. Collated replies travel in small packets of their
 // own, and so do reports of epochs, which take [reportFor] bytes.
 func PacketFor(n int) int { return maxPacketFixed + n*maxMember }

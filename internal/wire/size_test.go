@@ -22,7 +22,7 @@ func TestLargestViews(t *testing.T) {
 		"proposal":             {proposePacket, 94},
 		"commit after a crash": {func(n int) Packet { return commitPacket(n, fromOneView) }, 87},
 		"commit of loners":     {func(n int) Packet { return commitPacket(n, fromOwnViews) }, 72},
-		"fullest commit":       {fullestPacket, 17},
+		"fullest commit":       {fullestPacket, 18},
 	} {
 		var e Encoder
 		most := 0
@@ -61,7 +61,7 @@ func TestPacketForHoldsTheFullestPacketExactly(t *testing.T) {
 	require.Equal(t, e.MaxPacket-127, len(b), "ids up to 127 take a byte less")
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPacket(t)
-		p.Frames, p.Collated, p.Request.Tree = p.Frames&^(FrameTree|FrameCollated|FrameEpoch|FrameMembers|FrameLabels|FrameUsed), nil, leader.Tree{}
+		p.Frames, p.Collated, p.Request.Tree = p.Frames&^(FrameInUse|FrameTree|FrameCollated|FrameEpoch|FrameMembers|FrameLabels|FrameUsed), nil, leader.Tree{}
 		p.Epoch = nil
 		n := 0
 		if p.Part.View != nil {
@@ -78,10 +78,10 @@ func fullestPacket(n int) Packet {
 	p := commitPacket(n, fromStrangers)
 	big := membership.ViewID{Sequence: membership.MaxSequence, Leader: 255, Boot: bootOf(255)}
 	holder := timed.Incarnation{Node: 255, Boot: bootOf(255)}
-	p.Frames = (FrameBroadcast - 1) &^ (FrameTree | FrameCollated | FrameEpoch | FrameMembers | FrameLabels | FrameUsed)
+	p.Frames = (FrameBroadcast - 1) &^ (FrameInUse | FrameTree | FrameCollated | FrameEpoch | FrameMembers | FrameLabels | FrameUsed)
 	p.MaxDrift, p.FastThreshold = timed.MaxDrift, timed.MaxDuration
 	p.State = leader.State{Leading: true, Contender: true, Support: 255, Weight: 1<<16 - 1, LockedTo: holder, MaxLock: timed.MaxDuration}
-	p.InUse, p.Release, p.Resign, p.Dropped = bootOf(1), datagram.MaxStamp, big, big
+	p.Release, p.Resign, p.Dropped = datagram.MaxStamp, big, big
 	p.Request = leader.Request{Number: datagram.MaxStamp, LockTime: timed.MaxDuration}
 	p.Part.ID.Sequence, p.Part.View.ID.Sequence = membership.MaxSequence, membership.MaxSequence
 	if n == timed.MaxNodes { // so that the leader's id takes two bytes as well

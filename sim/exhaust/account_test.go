@@ -101,6 +101,8 @@ var survivors = map[string]string{
 	"WaitStaysDue":        "costs time only",
 	"OldHearing":          "fast messages all take one tick, so that none overtakes another",
 	"LateRefusals":        "one restart causes refusals for too short a time, late ones included",
+	"FormerIsRival":       "needs nodes with unequal Expires",
+	"RefusalForgetsDelay": "needs nodes with unequal Expires",
 	"AnyRival":            "needs several restarts, and refusals because of each that follow one another for long",
 	"LineOutOfReach":      "no time is near the end of its range",
 	"FalsetickersStay":    "there are no references of UTC",

@@ -50,7 +50,7 @@ func (p *press) message(q *wire.Packet, sent int64, clocks []timed.Instant) *mes
 	m.packet = *q
 	c := &m.packet
 	if !c.Has(wire.FrameInUse) {
-		c.InUse = 0
+		c.InUse, c.InUseAge = 0, 0
 	}
 	if !c.Has(wire.FrameUsed) {
 		c.Used = timed.Set{}

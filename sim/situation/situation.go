@@ -50,6 +50,7 @@ const (
 	LockLowered                        // a process started that gives shorter votes than one before it
 	LockCut                            // a request asked for less than its node is set to
 	OlderVersion                       // a packet went in an older version than its sender speaks
+	RefusedPatiently                   // a refusal named an incarnation that had been silent for longer than the refused one waits
 	AllSuspended                       // all machines slept at once
 	EqualReadings                      // a clock showed the same in two turns
 	PeerUnlisted                       // a node forgot a peer that it heard, and learnt of it again
@@ -115,7 +116,7 @@ var situationNames = [Count]string{
 	"replies came collated", "collated replies came when the round was over", "a peer was alive by its leader's word alone",
 	"a new incarnation was held back", "several packets waited for a stopped process",
 	"a process gave shorter votes than one before it", "a request asked for a shorter lock",
-	"a packet went in an older version", "all machines slept at once", "a clock showed the same twice",
+	"a packet went in an older version", "a refusal named an incarnation that was long silent", "all machines slept at once", "a clock showed the same twice",
 	"a peer was off a list and on it again", "a packet came a minute late",
 	"two packets had one stamp", "a request was numbered ahead of the clock", "a vote was stamped ahead of the clock",
 	"a resignation came before its view", "a leader resigned at the reading of its request", "a request came after a resignation",

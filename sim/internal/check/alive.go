@@ -41,7 +41,7 @@ func (c *Checker) checkVouched(n *Process, f Arrival, now timed.Instant) {
 		}
 		h := &c.heard[c.pair(n, q)]
 		if h.told = max(h.told, last); alive.Has(m.Node) && n.Stack.Datagram().Boot(m.Node) == m.Boot {
-			if h.told-h.direct > c.spell {
+			if h.told-h.direct > n.spell {
 				c.Sometimes(situation.AliveByWord)
 			}
 			c.checkAlive(n, q)
@@ -90,14 +90,14 @@ func (c *Checker) running(i timed.Incarnation) *Process {
 }
 
 // checkAlive demands that a peer that n counts as alive hears n too, and may vote. If others
-// have told n that the peer runs, the peer may have heard n longer ago: when its last direct
-// packet came, it counted n as alive. A link that works in one direction only never makes a
-// peer alive.
+// have told n that the peer runs, the peer may have heard n longer ago: its last direct
+// packet said that it had heard n within n's Expires, or that others had told it so. A link
+// that works in one direction only never makes a peer alive.
 func (c *Checker) checkAlive(n, p *Process) {
 	h, own := c.heard[c.pair(p, n)], c.heard[c.pair(n, p)]
 	age := c.Now - max(h.direct, h.told)
-	byWord := c.Now-own.told <= c.spell && c.Now-own.direct <= c.word && own.direct-h.direct <= c.word
-	if age > c.spell && !byWord {
+	byWord := c.Now-own.told <= n.spell && c.Now-own.direct <= n.word+n.spell && own.direct-h.direct <= p.word+n.spell
+	if age > n.spell && !byWord {
 		c.Fail("alive", n, "counts node %d as alive, which has not heard it for %v", p.ID, time.Duration(age))
 		return
 	}

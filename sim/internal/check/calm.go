@@ -105,7 +105,7 @@ func (c *Checker) CheckSent(n *Process, p *wire.Packet, asked bool) {
 		if c.cast != nil && p.Has(wire.FrameBroadcast) {
 			c.cast.checkRest(n, p, gap)
 		}
-		if x.longest = max(x.longest, gap); p.Frames == 0 && !asked && gap < c.Timing.KeepalivePeriod/2 {
+		if x.longest = max(x.longest, gap); p.Frames == 0 && !asked && gap < n.timing.KeepalivePeriod/2 {
 			c.Fail("pace", n, "sends a keepalive to node %d, to which it has sent %v before", to, gap)
 		}
 	}
@@ -148,7 +148,7 @@ func (c *Checker) leastPeriod(p *wire.Packet) time.Duration {
 // checkAlone demands that the last turn of a process in a calm world, if it sent keepalives
 // only, had a reason: some peer had got nothing for a keepalive period.
 func (c *Checker) checkAlone(n *Process) {
-	if x := &c.paces[n.Index]; x.turn > 0 && x.alone && x.longest < c.Timing.KeepalivePeriod {
+	if x := &c.paces[n.Index]; x.turn > 0 && x.alone && x.longest < n.timing.KeepalivePeriod {
 		c.Fail("pace", n, "sends keepalives, although it has sent to each of these peers at most %v before", x.longest)
 	}
 }
@@ -157,9 +157,9 @@ func (c *Checker) checkAlone(n *Process) {
 // period, also to nodes that are down or cannot be reached. Nodes of its block hear of it
 // through their leader, so that the longer indirect period applies.
 func (c *Checker) checkSilence(n *Process, to timed.NodeID) {
-	l, most := &c.Live, c.Timing.KeepalivePeriod
+	l, most := &c.Live, n.timing.KeepalivePeriod
 	if l.block(n.ID).Has(to) {
-		most = c.Timing.IndirectPeriod()
+		most = n.timing.IndirectPeriod()
 	}
 	limit := c.Timing.MaxDrift.Upper(most) + c.Timing.SchedulingDelay
 	if silent := c.Now - max(c.paces[n.Index].packets[to].at, l.began); silent > int64(limit)+c.grain {

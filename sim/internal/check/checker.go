@@ -63,8 +63,6 @@ type Checker struct {
 	seen        []membership.ViewID
 	heard       []hearing    // heard[c.pair(q, p)]: when q last heard p's present incarnation
 	grain       int64        // the error of a bound that whole nanoseconds, and coarse clocks, can cause
-	spell       int64        // the longest time for which a peer that hears nothing is alive
-	word        int64        // the longest time for which a process that hears nothing directly of a peer counts it as alive
 	paces       []pace       // of each process
 	clockErrors []clockError // of each process
 
@@ -101,8 +99,6 @@ type timeline struct {
 func (c *Checker) Reset(cfg Config, now int64) {
 	*c = Checker{Config: cfg, Now: now, views: map[membership.ViewID]*membership.View{}, lines: map[clocksync.TimelineID]*timeline{}}
 	c.grain = granularity + 4*c.Resolution
-	c.spell = int64(c.Timing.MaxDrift.Wait(c.Timing.Expires) + c.Timing.FastThreshold)
-	c.word = int64(c.Timing.MaxDrift.Wait(c.Timing.WordLasts()+c.Timing.Expires) + c.Timing.FastThreshold)
 	c.honest = honestFrom(cfg.Servers, now)
 	c.Live = liveness{c: c, last: now}
 }

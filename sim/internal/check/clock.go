@@ -36,7 +36,7 @@ func (c *Checker) Delivered(n *Process, f Arrival, now timed.Instant) {
 	}
 	p := f.From
 	current := p.Up && p.Boot == f.Packet.Header.Boot
-	if verdict == datagram.Accepted && f.Received-f.Sent > int64(c.Timing.MaxDrift.Wait(c.Timing.Expires)) {
+	if verdict == datagram.Accepted && f.Received-f.Sent > n.spell-int64(c.Timing.FastThreshold) {
 		c.Fail("accept", n, "accepts incarnation %v of node %d by a packet that was %v old", p.Boot, p.ID, time.Duration(f.Received-f.Sent))
 		return
 	}

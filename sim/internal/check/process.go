@@ -20,6 +20,21 @@ type Process struct {
 	Slew  int64 // its MaxSlew
 	Up    bool
 	Upset bool // the clock gave evidence against itself: a new incarnation is due
+
+	timing *timed.Timing
+	patience
+}
+
+// patience is how long a process counts a peer as alive, in true time.
+type patience struct {
+	spell int64 // the longest time for which a peer that hears nothing is alive
+	word  int64 // for how long others' word about a peer counts after its last direct packet
+}
+
+// SetTiming says which settings the process runs with. They must not change while it runs.
+func (p *Process) SetTiming(t *timed.Timing) {
+	p.timing = t
+	p.patience = patience{int64(t.MaxDrift.Wait(t.Expires) + t.FastThreshold), int64(t.MaxDrift.Wait(t.WordLasts()))}
 }
 
 // Incarnation returns the present incarnation, or the last one.

@@ -33,7 +33,7 @@ func (c *Broadcasts) checkRest(n *Process, p *wire.Packet, gap time.Duration) {
 	case !b.Bare():
 		c.checker.Fail("rest", n, "sends %d runs, %d decisions and %d requests although all has been still for %v", len(b.Runs), len(b.Decisions), len(b.Wants), still)
 		return
-	case p.Frames == wire.FrameBroadcast && gap < c.checker.Timing.KeepalivePeriod/2:
+	case p.Frames == wire.FrameBroadcast && gap < n.timing.KeepalivePeriod/2:
 		c.checker.Fail("rest", n, "sends an acknowledgement to node %d, to which it has sent %v before, although all has been still for %v",
 			p.Header.Destination, gap, still)
 		return
