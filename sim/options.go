@@ -57,7 +57,7 @@ type Options struct {
 	// Unequal gives each process settings of its own, drawn anew when it starts: a LockTime
 	// and a MaxLockTime of up to three and four times those of Timing, and less than both,
 	// a MaxSlew and a weight. In half of the worlds Expires is up to five times that of
-	// Timing, and KeepalivePeriod down to half; in the others one process in three is of a
+	// Timing, and KeepalivePeriod and ElectionPeriod down to half; in the others one process in three is of a
 	// build that does not speak the newest version of the wire format.
 	Unequal bool
 	// Shared adds random faults that strike all nodes at once: all processes are slow or

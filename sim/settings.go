@@ -52,6 +52,7 @@ func (w *World) drawSettings(n *Node) {
 	if least := t.LeastExpires(); patient {
 		t.Expires = max(time.Duration(s.LogUniform(float64(least), longestExpires*float64(t.Expires))), least)
 		t.KeepalivePeriod = time.Duration(s.LogUniform(0.5, 1) * float64(t.KeepalivePeriod))
+		t.ElectionPeriod = time.Duration(s.LogUniform(0.5, 1) * float64(t.ElectionPeriod))
 	}
 	if t.MaxLockTime < n.longestVote {
 		w.check.Sometimes(situation.LockLowered)

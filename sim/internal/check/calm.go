@@ -89,7 +89,7 @@ func (c *Checker) CheckSent(n *Process, p *wire.Packet, asked bool) {
 	}
 	if p.Has(wire.FrameRequest) {
 		if x.request != p.Request.Number {
-			c.Live.noteRequest(n, p.Request.Number.Sub(x.request), c.leastPeriod(p))
+			c.Live.noteRequest(n, p.Request.Number.Sub(x.request), leastPeriod(n.timing, p))
 		}
 		x.request, x.requested, x.tree = p.Request.Number, c.Now, p.Has(wire.FrameTree)
 		x.asked = n.Stack.Datagram().Alive(p.Request.Number)
@@ -121,11 +121,11 @@ func (c *Checker) checkRequest(n *Process, p *wire.Packet) {
 		c.Fail("pace", n, "asks for votes, and does not lead although the world has been still for %v", c.stillFor())
 		return
 	}
-	x, t := &c.paces[n.Index], &c.Timing
+	x, t := &c.paces[n.Index], n.timing
 	if x.requested <= max(c.Live.since+c.Live.view, c.Live.mend.until) {
 		return
 	}
-	least := c.leastPeriod(p)
+	least := leastPeriod(n.timing, p)
 	if gap := p.Request.Number.Sub(x.request); gap < least {
 		c.Fail("pace", n, "renews its lease %v after it has renewed it, which %v would suffice for", gap, least)
 	}
@@ -140,8 +140,7 @@ func (c *Checker) checkRequest(n *Process, p *wire.Packet) {
 }
 
 // leastPeriod returns the shortest time between two requests of a leader at rest.
-func (c *Checker) leastPeriod(p *wire.Packet) time.Duration {
-	t := &c.Timing
+func leastPeriod(t *timed.Timing, p *wire.Packet) time.Duration {
 	return min(t.ElectionPeriod-min(t.ElectionPeriod/16, t.SchedulingDelay), t.MaxDrift.Trust(p.Request.LockTime)-t.RoundTime()-t.SchedulingDelay)
 }
 
