@@ -15,6 +15,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"WirePieceBeyond": changed,
 		"WireWantTurned":  changed,
 		"WireNumberWraps": wrapped,
+		"WireFillsCut":    listsAtTheirLimits,
+		"WireMarksCut":    listsAtTheirLimits,
 
 		"WireAnsweredAfter":  hostileAreRefused,
 		"WireMemberTwice":    valuesAreChecked,

@@ -251,6 +251,8 @@ var survivors = map[string]string{
 	"LineageUnwritten":      "packets are not encoded",
 	"DamageUnseen":          "packets are not encoded",
 	"WirePieceBeyond":       "packets are not encoded",
+	"WireFillsCut":          "packets are not encoded",
+	"WireMarksCut":          "packets are not encoded",
 	"WireWantTurned":        "packets are not encoded",
 	"WireNumberWraps":       "packets are not encoded",
 	"ReadRawLast":           "not in the stack: internal/hwclock",
