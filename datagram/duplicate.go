@@ -32,26 +32,15 @@ type Refusal struct {
 }
 
 // NoteRefusal notes a peer's refusal. It does not count if it refuses an old packet, or if
-// Rival may have ended before this incarnation began: a peer whose Expires is much longer
-// hears the former incarnation for so long after a restart.
+// this node, with its own Expires, would not hear Rival any more: a peer with a longer one
+// goes on refusing after the former incarnation has ended.
 func (s *Service) NoteRefusal(now timed.Instant, from timed.NodeID, r Refusal) {
 	p := s.peers[from]
-	if p == nil || now.Sub(r.Echoed) > s.refusalAge() || s.mayBeFormer(&r) {
+	if p == nil || now.Sub(r.Echoed) > s.refusalAge() || r.Age != Unknown && r.Age > s.cfg.Timing.Expires {
 		return
 	}
 	p.standing.refusedAt, p.standing.rival = now, r.Rival
 	s.duplicate.by.Add(from)
-}
-
-// mayBeFormer reports whether a rival may have ended before this incarnation began. The
-// peer reported after Echoed, and what it had heard Age before was under way for Δ at most.
-func (s *Service) mayBeFormer(r *Refusal) bool {
-	if r.Age == Unknown {
-		return false
-	}
-	t := &s.cfg.Timing
-	sent := r.Echoed.Add(-t.MaxDrift.Wait(r.Age + t.FastThreshold))
-	return sent <= s.began
 }
 
 // NoteAcceptance notes that a peer accepts this incarnation.

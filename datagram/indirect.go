@@ -1,6 +1,10 @@
 package datagram
 
-import "github.com/failaware/failaware/timed"
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
 
 // NoteSentIndirectly notes that a peer will hear of this node through others. The
 // next keepalive to it may wait, unless the last direct packet is so old that delay
@@ -11,6 +15,20 @@ func (s *Service) NoteSentIndirectly(now timed.Instant, id timed.NodeID) {
 	if p != nil && p.current.hears && now.Sub(p.lastSentDirect) < most {
 		p.lastSent = now
 	}
+}
+
+// NotePeriod notes the KeepalivePeriod of a peer, or 0 if it is not known. Direct packets of a
+// peer with a longer one than this node's come more seldom, so that the word of others about it
+// counts for longer.
+func (s *Service) NotePeriod(id timed.NodeID, period time.Duration) {
+	p := s.peers[id]
+	if p == nil || p.current.period == period {
+		return
+	}
+	t := s.cfg.Timing
+	// Expires is too short for peers with a much longer period, whatever others say.
+	t.KeepalivePeriod = max(t.KeepalivePeriod, min(period, t.Expires/2))
+	p.current.period, p.current.word = period, t.WordLasts()
 }
 
 // NoteHeardIndirectly takes evidence from others that an incarnation ran when this node's
@@ -26,7 +44,7 @@ func (s *Service) NoteHeardIndirectly(since timed.Instant, from timed.Incarnatio
 	if !c.hasFast || !c.hears { // after a fault, too, until the next fast packet
 		return
 	}
-	if since.Sub(c.lastDirect) > s.word {
+	if since.Sub(c.lastDirect) > max(s.word, c.word) {
 		return
 	}
 	c.lastFast = timed.Later(c.lastFast, since)

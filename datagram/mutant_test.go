@@ -19,8 +19,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SuspicionRemembered": suspicionEnds,
 		"RefusersAccept":      eachCountsOnce,
 		"AnyRival":            refusalsWithoutRival,
-		"FormerIsRival":       formerIsNoRival,
-		"RefusalForgetsDelay": formerIsNoRival,
 		"RefusalOutlivesPeer": removedRefuseNothing,
 		"PassedOnOfAnyBoot":   passedOnOfTheFormer,
 		"NoClockFault":        impossibleBound,

@@ -19,7 +19,6 @@ type Service struct {
 	leastDelay time.Duration // MinDelay on the slowest clock
 	indirect   time.Duration // IndirectPeriod
 	word       time.Duration // WordLasts
-	began      timed.Instant
 	ready      bool
 	peers      [timed.MaxNodes + 1]*peer
 	known      timed.Set // the ids that have an entry in peers
@@ -34,7 +33,7 @@ type Service struct {
 // New returns the service of one incarnation, which starts at now and is not ready.
 func New(cfg Config, now timed.Instant) *Service {
 	return &Service{cfg: cfg, leastDelay: cfg.Timing.MaxDrift.Lower(cfg.Timing.MinDelay), indirect: cfg.Timing.IndirectPeriod(),
-		word: cfg.Timing.WordLasts(), began: now, nextExpiry: timed.Never, nextKeepalive: now}
+		word: cfg.Timing.WordLasts(), nextExpiry: timed.Never, nextKeepalive: now}
 }
 
 // AddPeer makes a peer known, so that keepalives go to it.

@@ -1,6 +1,10 @@
 package datagram
 
-import "github.com/failaware/failaware/timed"
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
 
 // session is the knowledge of one incarnation of a peer.
 type session struct {
@@ -21,6 +25,8 @@ type session struct {
 	twins     bool // two processes use this incarnation
 	recent    recentPackets
 	lastDelay Delay
+	period    time.Duration // its KeepalivePeriod, or 0
+	word      time.Duration // for how long others' word about it counts, or 0: as with period 0
 }
 
 // peer is one id. At most one incarnation is accepted; another one that sends is the

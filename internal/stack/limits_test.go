@@ -136,7 +136,7 @@ func refusesSeldom(t testing.TB) {
 	for range 5 {
 		require.Zero(t, refusals())
 	}
-	c.now = c.now.Add(timed.LAN().KeepalivePeriod/2 - 1)
+	c.now = c.now.Add(timed.LAN().FastThreshold - 1)
 	require.Zero(t, refusals())
 	c.now++
 	require.Equal(t, 1, refusals())

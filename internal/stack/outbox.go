@@ -139,7 +139,8 @@ func (s *Stack) address(now timed.Instant, id timed.NodeID) *wire.Packet {
 	h.Source, h.Destination, h.Boot = s.cfg.Self.Node, id, s.cfg.Self.Boot
 	h.Counter, h.Stamp = 0, now
 	h.Quiet, h.Patient = false, false
-	p.MaxDrift, p.FastThreshold = s.cfg.Timing.MaxDrift, s.cfg.Timing.FastThreshold
+	t := &s.cfg.Timing
+	p.MaxDrift, p.FastThreshold, p.KeepalivePeriod = t.MaxDrift, t.FastThreshold, t.KeepalivePeriod
 	s.election.FillState(now, &p.State)
 	return p
 }

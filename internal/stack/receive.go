@@ -118,6 +118,7 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 	if p.Header.Stamp >= s.datagrams.Newest(from.Node) { // otherwise a later packet has overtaken it
 		s.election.NoteState(from, &p.State)
 	}
+	s.datagrams.NotePeriod(from.Node, p.KeepalivePeriod)
 	alive := s.datagrams.Alive(now)
 	s.election.SetAlive(now, alive)
 	s.handleLead(now, from, p)
@@ -231,17 +232,19 @@ func (s *Stack) handleReply(now, received timed.Instant, from timed.Incarnation,
 
 // refuse answers a packet whose incarnation is not accepted because another one of the
 // same id is still heard. It answers at most twice a keepalive period, so that it also
-// answers a keepalive that comes a little early. Refusals that come more seldom would not
-// add up, because each counts for a limited time.
+// answers a keepalive that comes a little early, and once in Δ if that is more. Refusals that
+// come more seldom would not add up, because each counts for a limited time: half of the
+// Expires of the other node, whose keepalives may come more often than this node's.
 func (s *Stack) refuse(now timed.Instant, p *wire.Packet) {
 	id := p.Header.Source
 	incumbent, age := s.datagrams.Incumbent(now, id)
 	if incumbent == 0 || incumbent == p.Header.Boot || p.Has(wire.FrameInUse) ||
-		now.Sub(s.refusedAt[id]) < s.cfg.Timing.KeepalivePeriod/2 {
+		now.Sub(s.refusedAt[id]) < min(s.cfg.Timing.KeepalivePeriod/2, s.cfg.Timing.FastThreshold) {
 		return
 	}
 	s.refusedAt[id] = now
 	a := s.address(now, id)
+	a.Header.Version = min(s.versions.newest, wire.NewestOf(&p.Header)) // which need not be that of the incumbent
 	s.datagrams.FillChallengerEcho(&a.Header)
 	a.Frames, a.InUse, a.InUseAge = wire.FrameInUse|wire.FrameUsed, incumbent, age
 	a.Used = s.datagrams.Peers().With(s.cfg.Self.Node)

@@ -58,7 +58,8 @@ func (r *reader) frame(kind byte, p *Packet) {
 }
 
 func (r *reader) hello(p *Packet) {
-	r.array(helloLen, helloLen)
+	n := helloLen(p.Header.Version)
+	r.array(n, n)
 	p.MaxDrift = timed.Drift(r.int(0, int64(timed.MaxDrift)))
 	p.FastThreshold = r.duration()
 	p.State = leader.State{
@@ -70,6 +71,9 @@ func (r *reader) hello(p *Packet) {
 		MaxLock:   r.duration(),
 	}
 	setFlags(&p.State, r.uint(0, stateFlags))
+	if p.Header.Version >= WithPeriod {
+		p.KeepalivePeriod = r.duration()
+	}
 }
 
 // viewFrame reads a frame that consists of a view id.

@@ -11,7 +11,6 @@ import (
 
 // Lengths of the messages' arrays.
 const (
-	helloLen   = 10
 	releaseLen = 1
 	viewIDLen  = 3
 	leavingLen = 1
@@ -22,6 +21,14 @@ const (
 	proposeLen = requestLen + viewIDLen + 1 // plus view id and members
 	commitLen  = requestLen + viewIDLen + 2 // plus view id, end of the lease and members
 )
+
+// helloLen returns the length of a hello.
+func helloLen(version uint8) int {
+	if version >= WithPeriod {
+		return 11
+	}
+	return 10
+}
 
 // inUseLen returns the length of the message of a refusal: the incarnation and its age.
 func inUseLen(version uint8) int {
@@ -114,7 +121,7 @@ func (w *writer) inUse(p *Packet) {
 }
 
 func (w *writer) hello(p *Packet) {
-	w.open(typeHello, helloLen)
+	w.open(typeHello, helloLen(p.Header.Version))
 	w.int(int64(p.MaxDrift), 0, int64(timed.MaxDrift))
 	w.duration(p.FastThreshold)
 	w.bool(p.State.Leading)
@@ -124,6 +131,9 @@ func (w *writer) hello(p *Packet) {
 	w.incarnation(p.State.LockedTo)
 	w.duration(p.State.MaxLock)
 	w.uint(flagsOf(&p.State), 0, stateFlags)
+	if p.Header.Version >= WithPeriod {
+		w.duration(p.KeepalivePeriod)
+	}
 	w.close()
 }
 

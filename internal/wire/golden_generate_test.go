@@ -147,6 +147,9 @@ func (g *golden) hello(p *Packet) {
 	p.State = leader.State{Leading: g.bool(), Contender: g.bool(), Global: g.bool(), Named: g.bool(), Voter: g.bool(), Late: g.bool(),
 		Support: uint8(g.uint(0, timed.MaxNodes)), Weight: uint16(g.uint(0, math.MaxUint16)),
 		LockedTo: g.maybeIncarnation(), MaxLock: g.duration()}
+	if g.version >= WithPeriod {
+		p.KeepalivePeriod = g.duration()
+	}
 }
 
 // view returns a view of n members. lineage chooses where they come from.

@@ -43,8 +43,8 @@ const (
 // the oldest one. Version 1 had no checksum. In version 2 the reports of a view change did
 // not say what their senders had sent, decisions cut no stamps, and the checksum was
 // CRC-32C. In version 3 no packet was quiet or patient. In version 4 a leader
-// did not vouch for the members of its view. In version 5 a refusal did not say when its
-// sender had heard the other incarnation. All else is as in version 6.
+// did not vouch for the members of its view. In version 5 nodes did not say their
+// KeepalivePeriod, and refusals not when the other incarnation was heard. All else is as in version 6.
 const (
 	Version = 6
 	Oldest  = 3
@@ -62,8 +62,11 @@ const WithAnswered = 5
 const WithSettings = 5
 
 // WithHeard is the first version in which a refusal says when the other incarnation was
-// heard.
-const WithHeard = 6
+// heard, and WithPeriod the first one in which a packet says its sender's KeepalivePeriod.
+const (
+	WithHeard  = 6
+	WithPeriod = 6
+)
 
 // newestAt is how many bits the counter of a packet has below the newest version of its
 // sender. Builds that speak one version only count from 0, and read all of it as a number.

@@ -51,10 +51,11 @@ type Packet struct {
 	Header datagram.Header
 
 	// The hello, which every packet carries: settings that must be the same at all
-	// nodes, and the sender's state.
-	MaxDrift      timed.Drift
-	FastThreshold time.Duration
-	State         leader.State
+	// nodes, the sender's KeepalivePeriod, which is 0 before WithPeriod, and its state.
+	MaxDrift        timed.Drift
+	FastThreshold   time.Duration
+	KeepalivePeriod time.Duration
+	State           leader.State
 
 	Frames Frames
 	InUse  timed.BootID

@@ -36,7 +36,7 @@ func basePacket() Packet {
 		Header: datagram.Header{Version: Version, Group: 0x1234_5678_9abc_def0,
 			Source: 1, Destination: 2, Boot: bootOf(1), Counter: 7_000_000, Stamp: now,
 			Echo: datagram.Echo{Boot: bootOf(2), Sent: now - second, Received: now - second, Latest: now, Heard: now}},
-		MaxDrift: t.MaxDrift, FastThreshold: t.FastThreshold,
+		MaxDrift: t.MaxDrift, FastThreshold: t.FastThreshold, KeepalivePeriod: t.KeepalivePeriod,
 		State: leader.State{Contender: true, LockedTo: incarnationOf(1), MaxLock: t.MaxLockTime},
 	}
 }
@@ -261,7 +261,7 @@ func drawPacket(t *rapid.T) Packet {
 	p := Packet{
 		Header:        drawHeader(t),
 		MaxDrift:      timed.Drift(rapid.Int64Range(0, int64(timed.MaxDrift)).Draw(t, "drift")),
-		FastThreshold: drawDuration.Draw(t, "threshold"),
+		FastThreshold: drawDuration.Draw(t, "threshold"), KeepalivePeriod: drawDuration.Draw(t, "keepalive"),
 		State: leader.State{Leading: rapid.Bool().Draw(t, "leading"), Contender: rapid.Bool().Draw(t, "contender"),
 			Support: rapid.Uint8().Draw(t, "support"), Weight: rapid.Uint16().Draw(t, "weight"),
 			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock"),

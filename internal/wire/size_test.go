@@ -22,7 +22,7 @@ func TestLargestViews(t *testing.T) {
 		"proposal":             {proposePacket, 94},
 		"commit after a crash": {func(n int) Packet { return commitPacket(n, fromOneView) }, 87},
 		"commit of loners":     {func(n int) Packet { return commitPacket(n, fromOwnViews) }, 72},
-		"fullest commit":       {fullestPacket, 18},
+		"fullest commit":       {fullestPacket, 17},
 	} {
 		var e Encoder
 		most := 0
@@ -79,7 +79,7 @@ func fullestPacket(n int) Packet {
 	big := membership.ViewID{Sequence: membership.MaxSequence, Leader: 255, Boot: bootOf(255)}
 	holder := timed.Incarnation{Node: 255, Boot: bootOf(255)}
 	p.Frames = (FrameBroadcast - 1) &^ (FrameInUse | FrameTree | FrameCollated | FrameEpoch | FrameMembers | FrameLabels | FrameUsed)
-	p.MaxDrift, p.FastThreshold = timed.MaxDrift, timed.MaxDuration
+	p.MaxDrift, p.FastThreshold, p.KeepalivePeriod = timed.MaxDrift, timed.MaxDuration, timed.MaxDuration
 	p.State = leader.State{Leading: true, Contender: true, Support: 255, Weight: 1<<16 - 1, LockedTo: holder, MaxLock: timed.MaxDuration}
 	p.Release, p.Resign, p.Dropped = datagram.MaxStamp, big, big
 	p.Request = leader.Request{Number: datagram.MaxStamp, LockTime: timed.MaxDuration}

@@ -63,7 +63,7 @@ func newMachine(st *stack.Stack, nodes int) *machine {
 // nodes, by id, showed clocks.
 func (m *machine) take(clocks []timed.Instant) *image {
 	now := clocks[m.self]
-	m.old.normalize(now)
+	m.old.normalize()
 	m.clock.normalize(now, m.st.Clock().Read(now).Time)
 	img := &image{shown: *m.clock.shown}
 	img.take(&m.layout, m.self, clocks)

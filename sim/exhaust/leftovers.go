@@ -2,7 +2,6 @@ package exhaust
 
 import (
 	"reflect"
-	"time"
 	"unsafe"
 
 	"github.com/failaware/failaware/timed"
@@ -23,10 +22,6 @@ type leftovers struct {
 	alive      *timed.Set
 	aliveUntil []*timed.Instant // by id; nil: no peer
 	nextExpiry *timed.Instant
-
-	// When the incarnation began matters only while a refusal can tell of an earlier time.
-	began    *timed.Instant
-	refusers time.Duration // how old what a refusal that counts says is at most
 }
 
 // bind finds the fields in a stack, whose tables are as long as they get.
@@ -34,9 +29,6 @@ func (o *leftovers) bind(stack reflect.Value, nodes int) {
 	el, dg := stack.FieldByName("election").Elem(), stack.FieldByName("datagrams").Elem()
 	o.refusals = (*timed.Set)(at(el, "refusals"))
 	o.alive, o.nextExpiry = (*timed.Set)(at(dg, "alive")), (*timed.Instant)(at(dg, "nextExpiry"))
-	o.began = (*timed.Instant)(at(dg, "began"))
-	t := (*timed.Timing)(at(dg, "cfg", "Timing"))
-	o.refusers = t.Expires + t.MaxDrift.Wait(t.Expires+t.FastThreshold)
 	for id := range nodes + 1 {
 		o.refusal = append(o.refusal, writable(el.FieldByName("peers").Index(id).FieldByName("refusal")))
 		var until *timed.Instant
@@ -47,9 +39,8 @@ func (o *leftovers) bind(stack reflect.Value, nodes int) {
 	}
 }
 
-// normalize brings the fields into the one form at now.
-func (o *leftovers) normalize(now timed.Instant) {
-	*o.began = timed.Later(*o.began, now.Add(-o.refusers))
+// normalize brings the fields into the one form.
+func (o *leftovers) normalize() {
 	for id := range o.refusal {
 		if !o.refusals.Has(timed.NodeID(id)) {
 			o.refusal[id].SetZero()

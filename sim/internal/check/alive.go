@@ -96,7 +96,7 @@ func (c *Checker) running(i timed.Incarnation) *Process {
 func (c *Checker) checkAlive(n, p *Process) {
 	h, own := c.heard[c.pair(p, n)], c.heard[c.pair(n, p)]
 	age := c.Now - max(h.direct, h.told)
-	byWord := c.Now-own.told <= n.spell && c.Now-own.direct <= n.word+n.spell && own.direct-h.direct <= p.word+n.spell
+	byWord := c.Now-own.told <= n.spell && c.Now-own.direct <= n.wordOf(p)+n.spell && own.direct-h.direct <= p.wordOf(n)+n.spell
 	if age > n.spell && !byWord {
 		c.Fail("alive", n, "counts node %d as alive, which has not heard it for %v", p.ID, time.Duration(age))
 		return

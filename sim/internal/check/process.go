@@ -28,7 +28,17 @@ type Process struct {
 // patience is how long a process counts a peer as alive, in true time.
 type patience struct {
 	spell int64 // the longest time for which a peer that hears nothing is alive
-	word  int64 // for how long others' word about a peer counts after its last direct packet
+	word  int64 // for how long others' word about a peer counts after its last direct packet, unless its KeepalivePeriod is longer
+}
+
+// wordOf returns for how long others' word about another process counts here.
+func (p *Process) wordOf(q *Process) int64 {
+	if q.timing.KeepalivePeriod <= p.timing.KeepalivePeriod {
+		return p.word
+	}
+	t := *p.timing
+	t.KeepalivePeriod = q.timing.KeepalivePeriod
+	return int64(t.MaxDrift.Wait(t.WordLasts()))
 }
 
 // SetTiming says which settings the process runs with. They must not change while it runs.
