@@ -2,6 +2,7 @@ package failaware
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -65,6 +66,8 @@ func shownAfter(shown *atomic.Int64, r Reading) Reading {
 	}
 }
 
+var errNoBound = errors.New("failaware: CommitWait: the reading has no bound: the clock was not synchronized when it was taken")
+
 // ErrTimelineChanged is why a reading cannot be compared with another one; see
 // [clocksync.Order].
 var ErrTimelineChanged = clocksync.ErrTimelineChanged
@@ -81,8 +84,9 @@ const (
 // this node's clock together.
 //
 // It returns [ErrTimelineChanged] when the timeline of this node is not that of t and
-// the two cannot be compared by UTC either, [ErrClosed] when the node stops, and the
-// cause of ctx when that is done first. While the clock is not synchronized it waits.
+// the two cannot be compared by UTC either, an error when t has no bound, [ErrClosed] when
+// the node stops, and the cause of ctx when that is done first. While the clock of this node is
+// not synchronized it waits.
 func (n *Node) CommitWait(ctx context.Context, t Reading) error {
 	for {
 		now := n.Clock()
@@ -92,6 +96,9 @@ func (n *Node) CommitWait(ctx context.Context, t Reading) error {
 		}
 		if order == clocksync.Earlier {
 			return nil
+		}
+		if err == nil && t.Timeline == now.Timeline && t.Deviation == clocksync.UnknownBound {
+			return errNoBound // nothing is surely later
 		}
 		wait := maxCommitWait
 		if left := t.Latest().Sub(now.Earliest()); left >= 0 {

@@ -163,6 +163,9 @@ func TestCommitWait(t *testing.T) {
 	order, err := clocksync.Order(r, n.Clock())
 	require.NoError(t, err)
 	require.Equal(t, clocksync.Earlier, order)
+	unbound := r
+	unbound.Deviation = clocksync.UnknownBound
+	require.ErrorContains(t, n.CommitWait(t.Context(), unbound), "has no bound")
 	ahead := n.Clock()
 	ahead.Time += failaware.GroupTime(time.Hour)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

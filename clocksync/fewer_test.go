@@ -196,3 +196,34 @@ func announcedLate(t testing.TB) {
 func TestALeapSecondIsAnnouncedLate(t *testing.T) { announcedLate(t) }
 
 func TestOneReferenceEndsNoLeapMargin(t *testing.T) { aheadOfALeap(t) }
+
+// formerProofIsOver has a node lead three right references, follow a node whose only reference is
+// wrong by an hour, and lead two of the right ones again. What the three have proved was given up
+// when it followed, so it must not defend what the other leader said.
+func formerProofIsOver(t testing.TB) {
+	c, utc, start := lone(1, 1_800_000_000_000_000_000)
+	lead := func(from, until time.Duration, sources ...int) {
+		for s := from; s < until; s += time.Second {
+			h := start.Add(s)
+			for _, k := range sources {
+				at := utc(h)
+				c.HandleForwarded(h, timed.NodeID(k), &Forwarded{Count: 1, List: [2]Sample{{Source: SourceID(k), At: h, Low: at - 1e6, High: at + 1e6}}}, 0, 0, nil)
+			}
+			c.Steer(h, c.Announce(h, h.Add(time.Second), nil))
+		}
+	}
+	lead(0, time.Minute, 3, 4, 5)
+	for s := time.Minute; s < 12*time.Minute; s += time.Second {
+		h := start.Add(s)
+		wrong := utc(h) + Time(time.Hour)
+		c.HandleLine(h, &Line{Timeline: TimelineID{Leader: 2, Boot: 9, Sequence: 1}, Base: h, Shown: wrong, Until: h.Add(2 * time.Second)}, 0, 0, nil)
+		c.HandleUTC(h, &UTC{State: UTCKnown, At: h, Low: wrong - 1e6, High: wrong + 1e6}, 0, 0, nil)
+	}
+	c.HandleLead(start.Add(12*time.Minute), nil)
+	lead(12*time.Minute+time.Second, 12*time.Minute+3*time.Second, 3, 4)
+	h := start.Add(12*time.Minute + 3*time.Second)
+	r := c.Read(h)
+	require.LessOrEqual(t, r.Time.Sub(utc(h)).Abs(), r.UTCBound)
+}
+
+func TestAFormerProofIsOver(t *testing.T) { formerProofIsOver(t) }

@@ -72,6 +72,9 @@ func (c *Sync) HandleUTC(now timed.Instant, u *UTC, lo, hi time.Duration, out []
 	}
 	b := utcBound{interval: i, state: UTCKnown, leap: u.Leap}
 	b.void = b.voidFrom(u.Leap, c.snap.rho)
+	if c.sources != nil {
+		c.sources.proved = 0 // what this node's references have proved is given up
+	}
 	out = c.setUTC(b, out)
 	return c.compare(now, out)
 }

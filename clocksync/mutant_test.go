@@ -36,6 +36,7 @@ var notices = map[string]func(testing.TB){
 	"ReferencesNeverLeave": retiredReferences,
 	"AgeMakesTrue":         smallFalsetickersStay,
 	"TooFewJudge":          tooFewAfterProof,
+	"FormerProofDefends":   formerProofIsOver,
 	"LeapUnnamed":          aLeapSecondIsNamed,
 	"FalsetickersSteer":    falsetickersDoNotSteer,
 	"DisputesSteer":        falsetickersDoNotSteer,

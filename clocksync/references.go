@@ -130,7 +130,6 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 	if c.snap.own {
 		out = c.combine(now, out)
 	} else {
-		t.proved = 0
 		out = c.compare(now, out)
 	}
 	// In a dispute, nobody knows whether the sample is right.

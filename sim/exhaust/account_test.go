@@ -310,6 +310,7 @@ var survivors = map[string]string{
 	"LeapHeardNotKept":     "there are no references of UTC",
 	"AgeMakesTrue":         "there are no references of UTC",
 	"TooFewJudge":          "there are no references of UTC",
+	"FormerProofDefends":   "there are no references of UTC",
 	"LeapUnnamed":          "there are no references of UTC",
 	"FewerOverrule":        "there are no references of UTC",
 	"LeapOfTheNextMonth":   "there are no references of UTC",
