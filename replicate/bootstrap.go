@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/broadcast"
@@ -27,7 +28,7 @@ func (r *Replica) Bootstrap(ctx context.Context) error {
 	}
 	err := bootstrap(ctx, r.done, r.engine.Status, func(view failaware.ViewID) error {
 		weak := failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: broadcast.WeakAtomicity}
-		_, err := r.node.Broadcast(ctx, replica.AppendBootstrap(nil, view), weak)
+		_, err := r.node.Broadcast(ctx, replica.AppendBootstrap(nil, view, time.Now()), weak)
 		return err
 	})
 	if errors.Is(err, errNotWaited) {

@@ -309,6 +309,8 @@ func stored() []Campaign {
 			Reach: append([]string{replicated.Restored, replicated.Passed, replicated.Leased, replicated.Lasted, replicated.Unconfirmed}, disks...)},
 		{Name: "state-disks-timed", Purpose: "replicated state on disks, some operations Timed", Play: replicated.Options{Disks: true, Timed: true}.Play, Check: 5, Test: 100, Long: 1,
 			Reach: []string{replicated.Merged, replicated.Recovered, replicated.PowerLost, replicated.EndedTogether}},
+		{Name: "state-disks-timed-quorum", Purpose: "replicated state on disks, in quorums, some operations Timed", Play: replicated.Options{Disks: true, Timed: true, Quorum: true}.Play, Check: 5, Test: 60, Long: 1,
+			Reach: []string{replicated.Recovered, replicated.PowerLost, replicated.EndedTogether}},
 		{Name: "state-parts", Purpose: "replicated state on disks, with little room, and processes that end in the middle of a transfer",
 			Play: replicated.Options{Disks: true, Parts: true}.Play, Check: 5, Test: 100, Long: 1,
 			Reach: []string{replicated.Merged, replicated.Restored, replicated.Reused, replicated.PartFound, replicated.PartDamaged}},

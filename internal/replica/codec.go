@@ -3,6 +3,7 @@ package replica
 import (
 	"encoding/binary"
 	"errors"
+	"time"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/fields"
@@ -50,9 +51,9 @@ func AppendBeside(dst, payload []byte) []byte {
 func AppendBarrier(dst []byte) []byte { return append(dst, byte(kindBarrier)) }
 
 // AppendBootstrap appends the payload by which an operator lets a view continue without
-// members that remember the state. Broadcast it as Total.
-func AppendBootstrap(dst []byte, view membership.ViewID) []byte {
-	return appendView(append(dst, byte(kindBootstrap)), view)
+// members that remember the state. said is when, by a wall clock. Broadcast it as Total.
+func AppendBootstrap(dst []byte, view membership.ViewID, said time.Time) []byte {
+	return binary.BigEndian.AppendUint64(appendView(append(dst, byte(kindBootstrap)), view), generationOf(said))
 }
 
 func flag(set bool) byte {
@@ -112,8 +113,10 @@ func encode(m *message) []byte {
 		b = appendCopies(appendCopies(appendName(b, r.base), r.held), r.parts)
 	case kindReady:
 		b = append(appendView(b, m.view), m.digest[:]...)
-	case kindAsk, kindHolds, kindBootstrap, kindRetry:
+	case kindAsk, kindHolds, kindRetry:
 		b = appendView(b, m.view)
+	case kindBootstrap:
+		b = u64(appendView(b, m.view), m.generation)
 	case kindRefuse:
 		b = appendName(appendView(b, m.view), m.name)
 	case kindBlocks:
@@ -231,8 +234,12 @@ func decode(b []byte, m *message) error {
 		r.Bad = r.Bad || p.standing > Pending
 	case kindReady:
 		m.view, m.digest = r.view(), r.sum()
-	case kindAsk, kindHolds, kindBootstrap, kindRetry:
+	case kindAsk, kindHolds, kindRetry:
 		m.view = r.view()
+	case kindBootstrap:
+		if m.view = r.view(); len(r.Rest) > 0 { // earlier builds say no generation
+			m.generation = r.Uint64()
+		}
 	case kindBarrier:
 	case kindRefuse:
 		m.view, m.name = r.view(), r.name()

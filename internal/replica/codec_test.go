@@ -21,7 +21,7 @@ var (
 			held: []copyOf{{someName, Digest{9}, 10}}, parts: []copyOf{{Name{Label: Label{11}}, Digest{12}, 13}, {someName, Digest{}, 0}}}},
 		{kind: kindReady, view: someView, digest: Digest{1}},
 		{kind: kindAsk, view: someView},
-		{kind: kindBootstrap, view: someView},
+		{kind: kindBootstrap, view: someView, generation: 7},
 		{kind: kindRefuse, view: someView, name: someName},
 		{kind: kindChunk, name: someName, digest: Digest{2}, offset: 3, size: 9, body: []byte("piece")},
 		{kind: kindGot, name: someName, digest: Digest{2}, offset: 3},
@@ -48,6 +48,9 @@ func TestMessagesComeBackAsTheyWere(t *testing.T) {
 			require.Len(t, b, ChunkOverhead+len(messages[i].body))
 		}
 		for n := range b {
+			if messages[i].kind == kindBootstrap && n == len(b)-8 {
+				continue // as earlier builds write it
+			}
 			if messages[i].kind != kindOp && messages[i].kind != kindBeside && messages[i].kind != kindChunk {
 				require.Error(t, decode(b[:n], &got), "%d bytes of kind %d", n, messages[i].kind)
 			}

@@ -96,7 +96,7 @@ func (m *Replica) lineOf(members timed.Set) (line []Ancestor) {
 		}
 	}
 	sort.SliceStable(line, func(i, j int) bool { return line[i].View.Sequence < line[j].View.Sequence })
-	return line[max(0, len(line)-maxLine):]
+	return trimmed(line, maxLine, m.lineage.Rank)
 }
 
 // includes reports whether a state continues another, so that it contains all of it.

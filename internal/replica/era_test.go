@@ -89,7 +89,7 @@ func epochsAreNotSkipped(t testing.TB) {
 	w.enter(3, majority(1, 2, 4), 0, 1, 2, 3, 4)
 	w.install(0, 1, 2, 3, 4)
 	require.Equal(t, Recovering, w.nodes[0].r.Situation())
-	w.perform(0, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[0].view.ID)}})
+	w.perform(0, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[0].view.ID, time.Unix(1e9, 0))}})
 	w.op(0, "b")
 	all(t, w, "ab", 0, 1, 2, 3, 4)
 	w.install(0, 3)
@@ -112,13 +112,38 @@ func laterEpochIsNewer(t testing.TB) {
 	w.enter(2, majority(1, 2, 4), 0, 3)
 	w.install(0, 3)
 	require.Equal(t, Recovering, w.nodes[0].r.Situation())
-	w.perform(0, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[0].view.ID)}})
+	w.perform(0, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[0].view.ID, time.Unix(1e9, 0))}})
 	w.op(0, "x")
 	w.enter(2, majority(1, 2, 4), 1)
 	w.install(0, 1, 3)
 	w.run(10 * time.Millisecond)
 	all(t, w, "ax", 0, 1, 3)
 }
+
+// Members of a former epoch, who were said to be dead, began anew by the word of an operator
+// whose wall clock is ahead: their generation is later, and their epoch is not.
+func laterEpochOutranks(t testing.TB) {
+	w := newWorld(4, Config{Epoch: 1, Quorum: majority(1, 2, 3)})
+	w.install(0, 1, 2, 3)
+	w.op(0, "a")
+	w.restart(1, 5)
+	w.restart(2, 5)
+	w.truth.lasting = ""
+	w.install(1, 2)
+	w.bootstrap(1, 1000)
+	w.op(1, "b")
+	w.truth.lasting = ""
+	w.enter(2, majority(1, 2, 4), 0, 3)
+	w.install(0, 3)
+	w.bootstrap(0, 0)
+	w.op(0, "x")
+	w.enter(2, majority(1, 2, 4), 1)
+	w.install(0, 1, 3)
+	w.run(10 * time.Millisecond)
+	all(t, w, "ax", 0, 1, 3)
+}
+
+func TestALaterEpochOutranksGenerations(t *testing.T) { laterEpochOutranks(t) }
 
 func TestAStateOfALaterEpochIsNewer(t *testing.T) { laterEpochIsNewer(t) }
 

@@ -2,6 +2,8 @@ package replica
 
 import (
 	"cmp"
+	"slices"
+	"time"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/membership"
@@ -18,6 +20,43 @@ import (
 //
 // With Stored the rank is the sequence of the view. A state directory has it before the
 // member takes part in the view, so that later views have larger ones, over processes.
+//
+// A view that goes on although too few members remember may be of a smaller rank than the
+// state of a node that is absent, or that lasts nowhere. It begins a generation: ranks of a
+// later generation are larger, so that what is acknowledged from there on outranks all that
+// was given up.
+
+// generation is how far apart the ranks of two generations are. No sequence gets there: each
+// start of a process takes some thousand. Operators' words are further apart than
+// generationPeriod.
+const (
+	generation       = 1 << 34
+	generationPeriod = 4 * time.Second
+)
+
+// generationOf returns the generation that an operator's word at a time begins. It is larger
+// than all before, also than those that no node remembers.
+func generationOf(said time.Time) uint64 {
+	return uint64(max(said.Unix(), 0)) / uint64(generationPeriod/time.Second) % (1 << 30)
+}
+
+// firstRank returns the smallest rank of the generation of a view that has just been settled.
+func (m *Replica) firstRank() uint64 {
+	last := uint64(0)
+	for _, r := range m.reports {
+		last = max(last, r.lineage.Rank/generation, r.promised/generation)
+	}
+	if m.begun && m.givesUp() {
+		last = max(last+1, m.said)
+	}
+	return last * generation
+}
+
+// givesUp reports whether there may be a state that a view which begins gives up. A new group
+// has none.
+func (m *Replica) givesUp() bool {
+	return !m.absent().Empty() || slices.ContainsFunc(m.reports, func(r *report) bool { return r.remembers || r.promised > 0 || r.lineage.Rank > 0 })
+}
 
 // promise determines and promises the rank of a view that has just been settled.
 func (m *Replica) promise() {
@@ -25,9 +64,10 @@ func (m *Replica) promise() {
 	case m.cfg.Quorum == nil:
 		return
 	case m.cfg.Stored:
-		m.lineage.Rank, m.lineage.Era = m.view.ID.Sequence, m.present()
+		m.lineage.Rank, m.lineage.Era = m.firstRank()+m.view.ID.Sequence%generation, m.present()
 		return
 	}
+	m.promised = max(m.promised, m.firstRank())
 	m.lineage.Rank, m.lineage.Era = 0, m.latest()
 	for _, r := range m.reports {
 		m.promised = max(m.promised, r.promised)
@@ -118,7 +158,8 @@ func (m *Replica) newest(bs []branch) branch {
 // if that epoch was forced, and members of the former one that were declared dead come
 // back. Within an epoch, operations that last are in a state that counts. If a quorum has
 // lost its memory and begun again, nodes outside the quorum system may still have the
-// former state.
+// former state. A view in which too few members remember has no such proof, and takes the
+// state of the largest rank, whoever has it.
 func (b *branch) compare(o *branch) int {
 	if c := cmp.Compare(b.epoch, o.epoch); c != 0 {
 		return c
@@ -132,9 +173,7 @@ func (b *branch) compare(o *branch) int {
 	return cmp.Compare(b.rank, o.rank)
 }
 
-// voters returns the members of the quorum system of the newest state that say that they
-// remember. A state that has a part of what lasts counts more than that of a node that was
-// away.
+// voters returns the members of the quorum system of the newest state that remember.
 func (m *Replica) voters() timed.Set {
 	if m.cfg.Quorum == nil {
 		return timed.Set{}
@@ -143,7 +182,7 @@ func (m *Replica) voters() timed.Set {
 	if f, _ := m.former(); f != nil {
 		system = f
 	}
-	return m.claiming().Intersect(system.Members())
+	return m.remembering().Intersect(system.Members())
 }
 
 // preferred reports whether b is preferred to o, which has the same rank and weight.
@@ -151,7 +190,20 @@ func (m *Replica) preferred(b, o *branch) bool {
 	if more, less := m.includes(b, o), m.includes(o, b); more != less {
 		return more
 	}
+	if x, y := m.rankedBy(b), m.rankedBy(o); m.cfg.Stored && x != y {
+		return x > y
+	}
 	return b.members.Len() > o.members.Len()
+}
+
+// rankedBy returns how far a branch has what was ordered in the view of its rank, with Stored.
+// What lasts is there up to some position, on the disks of a quorum, so that the branch that got
+// farthest has it, whatever was flushed behind.
+func (m *Replica) rankedBy(b *branch) (position uint64) {
+	for id := range b.members.All() {
+		position = max(position, m.reportOf(id).lineage.ranked())
+	}
+	return position
 }
 
 // weightOf returns the weight of a branch by the standing of its members: 2 if one of them is

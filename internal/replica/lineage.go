@@ -33,6 +33,40 @@ type Ancestor struct {
 // its own.
 const maxLine = 64
 
+// ofRank reports whether an ancestor is of the view whose sequence is the rank of the state,
+// with Stored.
+func (a *Ancestor) ofRank(rank uint64) bool {
+	return !a.View.None() && a.View.Sequence == rank%generation
+}
+
+// ranked returns the position up to which the state has what was ordered in the view of its
+// rank, with Stored.
+func (l *Lineage) ranked() (position uint64) {
+	for i := range l.Line {
+		if a := &l.Line[i]; a.ofRank(l.Rank) {
+			position = max(position, a.Reached)
+		}
+	}
+	return position
+}
+
+// trimmed returns at most so many of the latest ancestors of a state with a rank. The one that
+// tells how far the state got in the view of the rank stays: what lasts there rests on it.
+func trimmed(line []Ancestor, most int, rank uint64) []Ancestor {
+	dropped := max(0, len(line)-most)
+	kept := line[dropped:]
+	first := -1
+	for i := range line {
+		if line[i].ofRank(rank) && (first < 0 || line[i].Reached > line[first].Reached) {
+			first = i
+		}
+	}
+	if first < 0 || first >= dropped {
+		return kept
+	}
+	return append([]Ancestor{line[first]}, kept[1:]...)
+}
+
 // unnamed returns only the rank and era, for a node whose state is not known.
 func (l *Lineage) unnamed() Lineage { return Lineage{Rank: l.Rank, Era: l.Era} }
 
@@ -47,14 +81,14 @@ func (l *Lineage) through(view membership.ViewID, position uint64) Lineage {
 // relabeled returns the lineage of a state that continues this one through a position and has
 // a label of its own.
 func (l *Lineage) relabeled(through Name, label Label) Lineage {
-	line := appendLine(slices.Clone(l.Line), Ancestor{through.Label, through.View, through.Position})
+	line := appendLine(slices.Clone(l.Line), Ancestor{through.Label, through.View, through.Position}, l.Rank)
 	return Lineage{Label: label, Line: line, Rank: l.Rank, Era: l.Era}
 }
 
-// appendLine appends an ancestor, and drops the oldest if there are too many.
-func appendLine(line []Ancestor, a Ancestor) []Ancestor {
-	line = append(line, a)
-	return line[max(0, len(line)-maxLine):]
+// appendLine appends an ancestor of a state with a rank, and drops the oldest one if there are
+// too many.
+func appendLine(line []Ancestor, a Ancestor, rank uint64) []Ancestor {
+	return trimmed(append(line, a), maxLine, rank)
 }
 
 // contains reports whether an ancestor is the state with a label, or contains it by the

@@ -47,6 +47,7 @@ func (m *Replica) proven() bool {
 		return true
 	}
 	if _, known := m.former(); m.absent().Empty() && (known || m.latest() == (Era{})) || m.declared {
+		m.begun = true
 		m.notify(Event{Kind: EventBegun, Members: know, Absent: m.absent(), Lossy: m.lossy(know)})
 		return true
 	}
@@ -64,7 +65,7 @@ func (m *Replica) lossy(know timed.Set) bool {
 // takeBootstrap handles an operator's permission to continue with the state of the view.
 func (m *Replica) takeBootstrap(msg *message) {
 	if m.phase == waiting && msg.view == m.view.ID {
-		m.declared = true
+		m.declared, m.said = true, msg.generation
 		m.settle()
 	}
 }

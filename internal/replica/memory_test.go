@@ -94,9 +94,9 @@ func TestAnOperatorEndsTheWaiting(t *testing.T) {
 	}
 	old := v.ID
 	old.Sequence--
-	bootstrap(AppendBootstrap(nil, old))
+	bootstrap(AppendBootstrap(nil, old, time.Unix(1e9, 0)))
 	require.Equal(t, Recovering, w.nodes[0].r.Situation(), "it is about another view")
-	bootstrap(AppendBootstrap(nil, v.ID))
+	bootstrap(AppendBootstrap(nil, v.ID, time.Unix(1e9, 0)))
 	w.op(0, "a")
 	all(t, w, "a", 0, 1)
 	e, ok := w.nodes[0].has(EventBegun)

@@ -83,7 +83,7 @@ func (m *Replica) merge() {
 	m.notify(Event{Kind: EventMerged, Branches: sets})
 	line := m.lineOf(m.view.Set)
 	for i := range m.branches {
-		line = appendLine(line, Ancestor{Label: m.branches[i].label})
+		line = appendLine(line, Ancestor{Label: m.branches[i].label}, m.lineage.Rank)
 	}
 	m.lineage.Label, m.lineage.End, m.lineage.Line = mergedLabel(m.view.ID, m.branches), Name{}, line
 	m.standing, m.phase, m.base, m.old = Holder, settled, Name{}, Earlier{}

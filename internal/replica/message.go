@@ -80,19 +80,20 @@ type report struct {
 
 // message is any message of this package.
 type message struct {
-	kind   kind
-	body   []byte // kindOp, kindBeside: the payload; kindChunk: the piece, unless it is Effect.Piece
-	report report
-	view   membership.ViewID
-	name   Name
-	digest Digest
-	offset uint64 // of the piece; kindGot: bytes received
-	rewind bool   // kindGot: the sender must continue at offset, as it always must at 0
-	size   uint64 // of the whole
-	at     Point
-	sum    uint64
-	own    settings // of the sender
-	epochs epochs   // of the sender
+	kind       kind
+	body       []byte // kindOp, kindBeside: the payload; kindChunk: the piece, unless it is Effect.Piece
+	report     report
+	view       membership.ViewID
+	name       Name
+	digest     Digest
+	offset     uint64 // of the piece; kindGot: bytes received
+	rewind     bool   // kindGot: the sender must continue at offset, as it always must at 0
+	size       uint64 // of the whole
+	at         Point
+	sum        uint64
+	generation uint64   // kindBootstrap: 0 from earlier builds
+	own        settings // of the sender
+	epochs     epochs   // of the sender
 
 	confirmed []confirmed // kindDisks: how far the disks of members were
 }

@@ -110,7 +110,7 @@ func (m *Replica) gather() []branch {
 	voters := m.voters()
 next:
 	for i, r := range m.reports {
-		b := branch{r.lineage.Label, timed.SetOf(m.view.Members[i].Node), max(1, m.epochs[i].state.Epoch), voters.Has(m.view.Members[i].Node), r.lineage.Rank, r.lineage.End}
+		b := branch{r.lineage.Label, timed.SetOf(m.view.Members[i].Node), max(1, m.epochs[i].state.Epoch), m.begun || voters.Has(m.view.Members[i].Node), r.lineage.Rank, r.lineage.End}
 		switch {
 		case r.standing == Holder:
 		case r.standing == Tentative && !r.mates.Intersects(holders):

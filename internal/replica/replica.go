@@ -44,6 +44,8 @@ type Replica struct {
 	view       *membership.View
 	phase      phase
 	declared   bool   // an operator has said that the view need not wait
+	said       uint64 // the generation that the operator has begun
+	begun      bool   // the view goes on although too few members remember
 	ops        bool   // an operation has been delivered
 	last       uint64 // the position of the last one
 	reached    uint64 // the last position at which all members that got as far have the same state
@@ -219,7 +221,7 @@ func (m *Replica) leave(next *membership.View) {
 
 // begin starts a view, in which every member first reports its state.
 func (m *Replica) begin(v *membership.View) {
-	m.view, m.phase, m.declared, m.earlier, m.overflowed = v, idle, false, len(m.queue), false
+	m.view, m.phase, m.declared, m.said, m.begun, m.earlier, m.overflowed = v, idle, false, 0, false, len(m.queue), false
 	m.ops, m.last, m.reached, m.flushed = false, 0, 0, false
 	m.seen, m.whole, m.pace = 0, 0, pace{}
 	m.reports, m.missing, m.settings = make([]*report, len(v.Members)), len(v.Members), make([]*settings, len(v.Members))
@@ -243,7 +245,7 @@ func (m *Replica) begin(v *membership.View) {
 	if m.standing == Pending {
 		r.awaits = m.lineage.Label
 	}
-	r.lineage.Line = r.lineage.Line[max(0, len(r.lineage.Line)-m.cfg.ancestors()):]
+	r.lineage.Line = trimmed(r.lineage.Line, m.cfg.ancestors(), r.lineage.Rank)
 	most := m.cfg.copies()
 	for i := range m.held[:min(len(m.held), most)] {
 		h := &m.held[i]

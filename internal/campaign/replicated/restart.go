@@ -273,7 +273,7 @@ func (s *run) declare(m *member) {
 		case m.view != view || m.replica.Situation() != replica.Recovering:
 		case s.complete(view.Set):
 			s.w.Sometimes(Declared)
-			_, _ = m.n.Broadcast(replica.AppendBootstrap(nil, view.ID), broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity})
+			_, _ = m.n.Broadcast(replica.AppendBootstrap(nil, view.ID, time.Unix(0, 0).Add(s.w.Time())), broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity})
 		default:
 			s.declare(m)
 		}
