@@ -36,6 +36,8 @@ func (e *Engine) Behind() int { return e.calls.len() + int(e.replays.Load()) }
 
 // Read calls f while the application is not being changed, except by a call of the
 // application that calls Read. Reads go on at the same time, and may nest.
+//
+//go:noinline
 func (e *Engine) Read(f func()) {
 	var began time.Time
 	if !e.appMu.tryRLock() {

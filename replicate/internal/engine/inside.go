@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 	"runtime"
+	"sort"
 	"strconv"
 )
 
@@ -26,28 +27,42 @@ func (e *Engine) Waited() bool {
 	return teller != 0 && teller == goroutine() || e.Inside()
 }
 
-// performCode and readCode are where the code of [Engine.perform] and [Engine.Read] begins.
-var performCode, readCode uintptr
-
-func init() { // these functions refer to the variables
-	performCode = reflect.ValueOf((*Engine).perform).Pointer()
-	readCode = reflect.ValueOf((*Engine).Read).Pointer()
+// code is where the machine code of a function lies. The function must have a //go:noinline: the
+// code of an inlined one, as a profile may have it, lies in that of its callers.
+type code struct {
+	name       string
+	begin, end uintptr
 }
 
-// mostCode is how long the code of these functions is at most. To ask which function has an
-// address takes longer than this.
-const mostCode = 1 << 12
+// performCode and readCode are the code of [Engine.perform] and [Engine.Read].
+var performCode, readCode code
+
+func init() { // these functions refer to the variables
+	performCode, readCode = codeOf((*Engine).perform), codeOf((*Engine).Read)
+}
+
+// codeOf returns the code of a function. To ask which function an address is of takes longer than
+// to compare it.
+func codeOf(function any) code {
+	const most = 1 << 24
+	begin := reflect.ValueOf(function).Pointer()
+	size := sort.Search(most, func(n int) bool {
+		f := runtime.FuncForPC(begin + uintptr(n))
+		return f == nil || f.Entry() != begin
+	})
+	return code{runtime.FuncForPC(begin).Name(), begin, begin + uintptr(size)}
+}
 
 // performs reports whether the calling goroutine is in perform, of any engine. Only such a
 // goroutine needs its number, which takes ten times as long.
-func performs() bool { return callsOf(performCode) > 0 }
+func performs() bool { return performCode.calls() > 0 }
 
 // readsTwice reports whether a call of Read is within another, of any engine: which one it is of
 // cannot be told.
-func readsTwice() bool { return callsOf(readCode) > 1 }
+func readsTwice() bool { return readCode.calls() > 1 }
 
-// callsOf returns how many calls of a function the calling goroutine is in.
-func callsOf(code uintptr) (calls int) {
+// calls returns how many calls of the function the calling goroutine is in.
+func (c code) calls() (calls int) {
 	var room [64]uintptr
 	stack := room[:]
 	n := runtime.Callers(1, stack)
@@ -55,8 +70,8 @@ func callsOf(code uintptr) (calls int) {
 		stack = make([]uintptr, 2*n)
 		n = runtime.Callers(1, stack)
 	}
-	for _, pc := range stack[:n] {
-		if pc-code < mostCode && runtime.FuncForPC(pc-1).Entry() == code {
+	for _, pc := range stack[:n] { // where a call returns to, maybe one that is inlined
+		if c.begin < pc && pc <= c.end && runtime.FuncForPC(pc-1).Name() == c.name {
 			calls++
 		}
 	}

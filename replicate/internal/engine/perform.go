@@ -30,6 +30,8 @@ type result struct {
 
 // perform calls the application, and resolves the outcomes of own operations and
 // barriers at their places among the calls.
+//
+//go:noinline
 func (e *Engine) perform(ctx context.Context) error {
 	e.caller.Store(goroutine())
 	for {
