@@ -69,7 +69,8 @@ func (n *Node) WaitGlobalLeader(ctx context.Context) (LeaderAnswer, error) {
 
 // Resign gives up the lead in favour of the next candidate; the node stays in the
 // group and may be elected again. It returns when the lead is given up, or with an
-// error: [ErrNotLeader], [ErrClosed], or the cause of ctx.
+// error: [ErrNotLeader], [ErrClosed], or the cause of ctx. If the node stops, or ctx ends, while it
+// is about it, the lead may be given up all the same: [Node.Leader] tells.
 func (n *Node) Resign(ctx context.Context) error { return n.resignTo(ctx, NoNode) }
 
 // HandOver gives up the lead as [Node.Resign] does, in favour of a peer, which leads

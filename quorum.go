@@ -151,8 +151,10 @@ func (n *Node) changed(ctx context.Context, before uint64, next quorum.System) (
 // remembers it. If the dead leave none, only [replicate.Replica.Bootstrap] ends that, and
 // acknowledged operations that only the dead had are lost.
 //
-// The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem], [ErrClosed], the cause
-// of ctx, or says that packets are too small.
+// The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem], or says that packets are
+// too small. It is also [ErrClosed] or the cause of ctx: if that ends while the node is about it,
+// the change may be forced all the same. Look at the epoch of this node then, by [Node.Epoch] or
+// after another start, before you force at another one.
 func (n *Node) ForceQuorum(ctx context.Context, next quorum.System, dead Set) error {
 	return n.change(next, func(EpochAnswer) error { return n.loop.ForceQuorum(ctx, next.String(), dead) })
 }

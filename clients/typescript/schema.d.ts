@@ -2481,7 +2481,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The node has stopped. */
+            /** @description The node has stopped, or stops; a forced change may be under way all the same. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2490,7 +2490,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description It is not complete within 30 seconds. */
+            /** @description It is not complete within 30 seconds, and continues; a forced one may be under way or not: look at the epoch of this node before you force at another one. */
             504: {
                 headers: {
                     [name: string]: unknown;

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -66,6 +67,18 @@ func unreplaced(err error) error {
 	return err
 }
 
+// perhapsForced returns the error of a forced change with a warning, unless it says that nothing
+// was forced.
+func perhapsForced(err error) error {
+	answer, answered := errors.AsType[*api.StatusError](err)
+	lost, unreachable := errors.AsType[*api.UnreachableError](err)
+	switch {
+	case answered && answer.Code >= http.StatusInternalServerError, unreachable && lost.MayHaveArrived(), errors.Is(err, context.Canceled):
+		return fmt.Errorf("%w; it may have forced the change all the same: before you force at another node, 'epoch show' at this one must tell that it has not", err)
+	}
+	return err
+}
+
 // changeFlags are the flags of the command that replaces the quorum system.
 type changeFlags struct {
 	force, unheard bool
@@ -113,7 +126,8 @@ dead:
     leads by the new one.
   * No later epoch may have begun. Look at every node that might be a member of one.
   * Force at one survivor only. Survivors with different successors never finish the
-    change; then you need a new group.
+    change; then you need a new group. If the command fails without a refusal, look at
+    'epoch show' there before you force anywhere else.
   * A linearizable store waits until a quorum of the old system is there that remembers, or
     until 'failaware kv bootstrap': then writes that only the dead had are lost, although
     they were acknowledged.
@@ -137,7 +151,11 @@ successor and more dead.`,
 			if f.force {
 				text = "the node tells the other survivors: " + next.String() + "; 'epoch show' tells when it has begun. If they cannot know what the dead had, a linearizable store then waits for 'failaware kv bootstrap', which may lose acknowledged writes"
 			}
-			return unreplaced(g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, text))
+			err = unreplaced(g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, text))
+			if f.force {
+				err = perhapsForced(err)
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace it without a leader; read the conditions first")

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"net/http"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -35,4 +37,31 @@ func TestAChangeOfTheQuorumSystemIsWaitedFor(t *testing.T) {
 	code, out, stderr := invoke("--addr", serveAt(t, mux), "epoch", "change", "majority:1")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, "the node is in an epoch of majority:1\n", out)
+}
+
+// Whoever forces a change at two nodes may split the group for good, so a command that fails says
+// whether the change may be forced all the same.
+func TestWhatMayBeForcedIsSaid(t *testing.T) {
+	t.Parallel()
+	force := func(addr string) string {
+		code, _, stderr := invoke("--addr", addr, "--timeout", "200ms", "epoch", "change", "majority:1", "--force", "--dead", "2")
+		require.Equal(t, 1, code)
+		return stderr
+	}
+	answers := func(code int) string {
+		mux := http.NewServeMux()
+		mux.HandleFunc("POST /v1/epoch/change", func(w http.ResponseWriter, _ *http.Request) { api.Fail(w, code, errors.New("it failed")) })
+		return force(serveAt(t, mux))
+	}
+	mux := http.NewServeMux()
+	stopped := make(chan struct{})
+	mux.HandleFunc("POST /v1/epoch/change", func(http.ResponseWriter, *http.Request) { <-stopped })
+	slow := force(serveAt(t, mux))
+	close(stopped)
+	const warning = "may have forced"
+	require.Contains(t, slow, warning)
+	require.Contains(t, answers(http.StatusGatewayTimeout), warning)
+	require.Contains(t, answers(http.StatusServiceUnavailable), warning, "it stops")
+	require.NotContains(t, answers(http.StatusConflict), warning, "it has refused")
+	require.NotContains(t, force(filepath.Join(t.TempDir(), "none.api")), warning, "there is no node")
 }

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/failaware/failaware/internal/trust"
@@ -42,11 +43,15 @@ type UnreachableError struct {
 	Err  error
 
 	elsewhere string // a hint at another address
+	connected bool
 }
 
-func newUnreachable(addr Address, err error) error {
-	return &UnreachableError{addr, err, elsewhere(addr, systemSocket)}
+func newUnreachable(addr Address, err error) *UnreachableError {
+	return &UnreachableError{Addr: addr, Err: err, elsewhere: elsewhere(addr, systemSocket)}
 }
+
+// MayHaveArrived reports whether the node may have had the request.
+func (e *UnreachableError) MayHaveArrived() bool { return e.connected && !refused(e.Err) }
 
 func (e *UnreachableError) Error() string {
 	if v, untrusted := errors.AsType[*tls.CertificateVerificationError](e.Err); untrusted {
@@ -197,8 +202,8 @@ func foreign(addr Address, err error) error {
 
 // send sends a request, and returns a successful answer.
 func (c *Client) send(ctx context.Context, method, path, last string, body []byte) (*http.Response, error) {
-	connected := false
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
+	var connected atomic.Bool
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	q, err := http.NewRequestWithContext(traced, method, c.prefix+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -211,7 +216,7 @@ func (c *Client) send(ctx context.Context, method, path, last string, body []byt
 	}
 	res, err := c.http.Do(q)
 	if err != nil {
-		return nil, c.unreachable(ctx, connected, err)
+		return nil, c.unreachable(ctx, connected.Load(), err)
 	}
 	if res.StatusCode < 300 {
 		return res, nil
@@ -241,5 +246,7 @@ func (c *Client) unreachable(ctx context.Context, connected bool, err error) err
 	} else if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return newUnreachable(c.addr, err)
+	e := newUnreachable(c.addr, err)
+	e.connected = connected
+	return e
 }

@@ -43,7 +43,11 @@ func (s *Server) epoch(w http.ResponseWriter, _ *http.Request) {
 // changeQuorum replaces the quorum system: through its leader, or by force if members
 // are declared dead.
 func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
-	ctx, cancel := context.WithTimeoutCause(q.Context(), CommandLimit, fmt.Errorf("the change is not complete within %v; it continues", CommandLimit))
+	late := fmt.Errorf("the change is not complete within %v; it continues", CommandLimit)
+	if q.URL.Query().Has("dead") {
+		late = fmt.Errorf("the node has not said within %v whether it forces the change, and may do so all the same", CommandLimit)
+	}
+	ctx, cancel := context.WithTimeoutCause(q.Context(), CommandLimit, late)
 	defer cancel()
 	next, err := quorum.Parse(q.URL.Query().Get("system"))
 	if err != nil {

@@ -17,24 +17,35 @@ import (
 // answer without it.
 const statusPatience = time.Second
 
-// ask makes the loop run f in its next turn, and waits for the reply. It does nothing if
-// ctx is already done. The error is [ErrClosed] or the cause of ctx.
+// ask makes the loop run f in its next turn, and waits for the reply. If ctx is done before the
+// loop comes to f, f is not run. If ctx ends, or the loop, while the loop is in that turn, f may
+// take effect all the same. The error is [ErrClosed] or the cause of ctx.
 func ask[T any](ctx context.Context, l *Loop, f func(d *driver, reply func(T))) (T, error) {
 	var none T
 	if ctx.Err() != nil {
 		return none, context.Cause(ctx)
 	}
 	result := make(chan T, 1)
-	if !l.do(func(d *driver) { f(d, func(x T) { result <- x }) }) {
+	if !l.do(func(d *driver) {
+		if ctx.Err() == nil {
+			f(d, func(x T) { result <- x })
+		}
+	}) {
 		return none, ErrClosed
 	}
+	err := ErrClosed
 	select {
 	case x := <-result:
 		return x, nil
 	case <-l.done:
-		return none, ErrClosed
 	case <-ctx.Done():
-		return none, context.Cause(ctx)
+		err = context.Cause(ctx)
+	}
+	select {
+	case x := <-result: // it came first
+		return x, nil
+	default:
+		return none, err
 	}
 }
 
@@ -52,8 +63,8 @@ func try(ctx context.Context, l *Loop, f func(d *driver, reply func(error))) err
 func (l *Loop) Leave(forGood bool) { l.do(func(d *driver) { d.leave(forGood) }) }
 
 // Resign gives up the lead, in favour of a peer unless to is NoNode, and returns when
-// the packets that say so have left. The error is [ErrNotLeader], [ErrUnknownPeer],
-// [ErrClosed], or the cause of ctx.
+// the packets that say so have left. The error is [ErrNotLeader] or [ErrUnknownPeer]; or
+// [ErrClosed] or the cause of ctx, after which the lead may be given up all the same.
 func (l *Loop) Resign(ctx context.Context, to timed.NodeID) error {
 	return try(ctx, l, func(d *driver, reply func(error)) { d.resign(to, reply) })
 }
@@ -104,7 +115,8 @@ func (l *Loop) NamedLeader(ctx context.Context, id timed.NodeID, global bool) (t
 
 // RecallOrdered names the ordered messages that are part of the state which the
 // application keeps. Call it before [deliveryqueue.Queue.Keep]. If this incarnation has
-// already told others which messages it has, it ends. The error is [ErrClosed].
+// already told others which messages it has, it ends. It waits as long as the loop is stalled.
+// The error is [ErrClosed].
 func (l *Loop) RecallOrdered(marks []broadcast.Mark) error {
 	return try(context.Background(), l, func(d *driver, reply func(error)) {
 		d.recallOrdered(marks)
@@ -113,7 +125,8 @@ func (l *Loop) RecallOrdered(marks []broadcast.Mark) error {
 }
 
 // ProposeQuorum proposes another quorum system, at the global leader of an epoch. The error
-// is [ErrNotLeader], that of the stack, [ErrClosed], or the cause of ctx.
+// is [ErrNotLeader] or that of the stack; or [ErrClosed] or the cause of ctx, after which the
+// system may be proposed all the same.
 func (l *Loop) ProposeQuorum(ctx context.Context, epoch uint64, next string) error {
 	return try(ctx, l, func(d *driver, reply func(error)) { reply(d.proposeQuorum(epoch, next)) })
 }

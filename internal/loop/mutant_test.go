@@ -19,6 +19,7 @@ func joinersMeet(t testing.TB) { worldsOfJoiners(t) }
 
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
+	"AskedTooLate":            lateCallersAreLeft,
 	"DoneFirst":               endsAreHeardLast,
 	"PhaseEndsFirst":          endsAreHeardLast,
 	"SampleOfAnyEra":          samplesOfAnotherEra,
