@@ -94,7 +94,7 @@ func (n *Node) releaseID() error {
 		return nil
 	}
 	var err error
-	if errors.Is(n.err, ErrDuplicateID) || n.forGood.Load() {
+	if errors.Is(n.err, ErrDuplicateID) || n.leaving.Load() == leavesForGood {
 		err = n.assigned.Forget()
 	}
 	return errors.Join(err, n.assigned.Close())

@@ -116,6 +116,26 @@ func TestANodeThatLeavesForGoodForgetsItsId(t *testing.T) {
 	require.NotEqual(t, first, next)
 }
 
+// A node that leaves already keeps its id for the next one at its place: it may have told its peers
+// that it comes back.
+func TestANodeThatLeavesComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newChoosing(t, 1)
+		n, err := c.start(0)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		left := make(chan error, 1)
+		go func() { left <- n.Leave(t.Context()) }()
+		synctest.Wait()
+		require.Empty(t, left, "it waits until its votes bind nobody")
+		require.ErrorContains(t, n.LeaveForGood(t.Context()), "not for good")
+		require.NoError(t, <-left)
+		again, err := c.start(0)
+		require.NoError(t, err)
+		require.Equal(t, n.ID(), again.ID())
+	})
+}
+
 // Many nodes choose at once and one after the other, on a network that loses packets. Two
 // never share an id in one view, and in the end all have their own.
 func TestChosenIdsAreUniqueInAView(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -63,7 +64,7 @@ type Node struct {
 
 	stop    sync.Once
 	closing atomic.Bool
-	forGood atomic.Bool   // the node leaves for good
+	leaving atomic.Uint32 // how the node leaves
 	done    chan struct{} // closed when the node has stopped
 	err     error         // why it stopped by itself; written before done is closed
 }
@@ -79,28 +80,57 @@ func (n *Node) Close() error {
 }
 
 // Leave stops the node gracefully: it gives up the lead if it has it, says that it leaves,
-// waits until nothing binds the others to it, and stops. If ctx is done first, the node
-// stops at once and Leave returns the cause. Otherwise the error is that of [Node.Err].
-// After Leave the node is stopped in any case.
+// waits until nothing binds the others to it, and stops. If ctx is done first, Leave returns the
+// cause, and the node has stopped at once, as by [Node.Close]. Only if it cannot within a second,
+// as when it waits for a disk, Leave returns before: the node stops as soon as it can then, which
+// [Node.Done] tells. The error is also, or otherwise, that of [Node.Err].
 func (n *Node) Leave(ctx context.Context) error { return n.depart(ctx, false) }
 
 // LeaveForGood is [Node.Leave] for a node that will not come back: the peers that hear of
 // it do not look for it any more and do not list it, until another process with its id
-// sends them something. A node that has chosen its id by itself gives it up.
+// sends them something. A node that has chosen its id by itself gives it up. The first call of
+// the two counts, since peers may have been told: after Leave the node leaves not for good, which
+// is the error then.
 func (n *Node) LeaveForGood(ctx context.Context) error { return n.depart(ctx, true) }
 
+// Ways to leave. The zero value: the node stays.
+const (
+	leaves = 1 + iota
+	leavesForGood
+)
+
+// errComesBack is why a node does not leave for good.
+var errComesBack = errors.New("failaware: the node left already, and not for good")
+
+// stopPatience is how long a node may take to stop before who waits for it goes on.
+const stopPatience = time.Second
+
 func (n *Node) depart(ctx context.Context, forGood bool) error {
+	way := uint32(leaves)
 	if forGood {
-		n.forGood.Store(true)
+		way = leavesForGood
 	}
-	n.loop.Leave(forGood)
+	n.leaving.CompareAndSwap(0, way)
+	n.loop.Leave(n.leaving.Load() == leavesForGood)
 	select {
 	case <-n.done:
+		if forGood && n.leaving.Load() != leavesForGood {
+			return errors.Join(n.err, errComesBack)
+		}
 		return n.err
 	case <-ctx.Done():
-		_ = n.Close()
-		return context.Cause(ctx)
 	}
+	n.stop.Do(n.loop.Close)
+	patience := time.NewTimer(stopPatience)
+	defer patience.Stop()
+	select {
+	case <-n.done:
+		if n.err != nil {
+			return errors.Join(context.Cause(ctx), n.err)
+		}
+	case <-patience.C:
+	}
+	return context.Cause(ctx)
 }
 
 // SetPeers replaces the list of peers, as given in [Config.Peers]. Peers that are

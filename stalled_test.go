@@ -2,8 +2,10 @@ package failaware
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -144,3 +146,24 @@ func eachHearsOfItsOwn(t testing.TB) {
 }
 
 func TestEachHearsOfItsOwnMessage(t *testing.T) { eachHearsOfItsOwn(t) }
+
+// A node leaves in the time of its caller, though its loop waits for a disk. It stops when the loop
+// goes on.
+func TestLeaveEndsInTime(t *testing.T) {
+	n, gate := leadsAlone(t, Config{})
+	gate.Shut(n.Done())
+	late := errors.New("late")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Millisecond, late)
+	defer cancel()
+	left := make(chan error, 1)
+	go func() { left <- n.Leave(ctx) }()
+	select {
+	case err := <-left:
+		require.ErrorIs(t, err, late)
+	case <-time.After(time.Minute):
+		require.FailNow(t, "Leave waits for the loop")
+	}
+	require.NoError(t, n.Err())
+	gate.Open()
+	<-n.Done()
+}

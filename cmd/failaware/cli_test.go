@@ -53,7 +53,13 @@ type process struct {
 // runProcess starts a node that ends with the test, or by itself.
 func runProcess(t *testing.T, args ...string) *process {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	return runProcessWith(t, context.Background(), args...)
+}
+
+// runProcessWith is runProcess with a context that the node starts with.
+func runProcessWith(t *testing.T, ctx context.Context, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
 	p := &process{socket: filepath.Join(shortDir(t), "api"), stop: cancel, done: make(chan struct{})}
 	if !slices.Contains(args, "--api") {
 		args = append([]string{"--api", p.socket}, args...)

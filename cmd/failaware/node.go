@@ -78,6 +78,7 @@ type nodeRun struct {
 	leave     chan bool    // a client of the API asked the node to leave, or for good
 
 	departure departure
+	stuck     bool // the node has not stopped although its time is over
 }
 
 // gcPercent keeps the heap small: live data are less than a megabyte, and a node
@@ -111,7 +112,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 	if err := r.prepareStore(); err != nil {
 		return err
 	}
-	defer r.prepared.Close()
+	defer r.finally(func() { _ = r.prepared.Close() })
 	if err := r.start(ctx); err != nil {
 		return err
 	}
@@ -119,11 +120,7 @@ func (r *nodeRun) run(ctx context.Context) error {
 		r.makeServer(ctx)
 	}
 	r.handlers = r.startHandlers()
-	defer r.handlers.Close() // after the node, whose last events it handles
-	defer r.node.Close()
-	if r.store != nil {
-		defer r.store.Close()
-	}
+	defer r.finally(r.end)
 	if open.any() {
 		r.serve(open)
 		defer r.server.Close()
@@ -135,6 +132,23 @@ func (r *nodeRun) run(ctx context.Context) error {
 	go r.feedWatchdog(watchdogTime())
 	go r.warnAboutPeers()
 	return r.wait(ctx, signals)
+}
+
+// finally calls f, which ends a part of the node. A node that is stuck would hold it up: the end of
+// the process ends everything then, as a crash does.
+func (r *nodeRun) finally(f func()) {
+	if !r.stuck {
+		f()
+	}
+}
+
+// end stops the node, and what rests on it.
+func (r *nodeRun) end() {
+	if r.store != nil {
+		_ = r.store.Close()
+	}
+	_ = r.node.Close()
+	r.handlers.Close() // they handle the last events of the node
 }
 
 // start starts the node and its store. The node ends by Leave and not by the context.
@@ -260,7 +274,13 @@ func (r *nodeRun) depart(why string, forGood bool, signals <-chan os.Signal) err
 	if forGood {
 		leave = r.node.LeaveForGood
 	}
-	switch err := leave(ctx); {
+	err := leave(ctx)
+	select {
+	case <-r.node.Done():
+	default:
+		r.stuck = true
+	}
+	switch {
 	case err == nil:
 		how := "left"
 		if led {

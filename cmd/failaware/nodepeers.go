@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -56,12 +57,20 @@ func textsOf(values []raw) (texts string) {
 	return texts
 }
 
+// reloadPatience is how long the node may take to adopt keys.
+const reloadPatience = 2 * time.Second
+
+var errStuck = errors.New("the loop takes no turns: it waits for a disk or a processor")
+
 // reloadKeys reads the key file again, if there is one.
 func (r *nodeRun) reloadKeys() {
 	if r.cfg.KeyFile == "" {
 		return
 	}
-	if err := r.node.ReloadKeys(context.Background()); err != nil {
+	// Meanwhile nobody reads the signals that end the node.
+	ctx, cancel := context.WithTimeoutCause(context.Background(), reloadPatience, errStuck)
+	defer cancel()
+	if err := r.node.ReloadKeys(ctx); err != nil {
 		r.log.Error("the keys stay the same", "error", err)
 	}
 }
