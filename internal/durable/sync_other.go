@@ -2,5 +2,17 @@
 
 package durable
 
-// SyncDir does nothing: directories cannot be flushed here.
+// Dir is a directory. Directories cannot be flushed here.
+type Dir struct{}
+
+// OpenDir returns a directory.
+func OpenDir(string) (*Dir, error) { return new(Dir), nil }
+
+// Sync does nothing.
+func (*Dir) Sync() error { return nil }
+
+// Close does nothing.
+func (*Dir) Close() error { return nil }
+
+// SyncDir does nothing.
 func SyncDir(string) error { return nil }

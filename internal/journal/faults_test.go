@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -381,3 +383,36 @@ func uselessStay(t testing.TB) {
 }
 
 func TestAFileThatCannotBeRemovedIsNoFault(t *testing.T) { uselessStay(t) }
+
+// cramped is a disk that has no room for another name.
+type cramped struct{ *disktest.Disk }
+
+// Rename implements [journal.Disk].
+func (d cramped) Rename(string, string) error { return journal.ErrFull }
+
+// crampedSnapshots makes a snapshot for whose name there is no room. Nothing of it is left, or it
+// would itself be why there is none.
+func crampedSnapshots(t testing.TB) {
+	d := disktest.New()
+	j, err := journal.OpenOn(d, journal.Options{})
+	require.NoError(t, err)
+	require.NoError(t, appendOne(j, 1, 100))
+	require.NoError(t, j.Close())
+	before := d.Files()
+	j, err = journal.OpenOn(cramped{d}, journal.Options{})
+	require.NoError(t, err)
+	s, err := j.NewSnapshot(1)
+	require.NoError(t, err)
+	require.ErrorIs(t, s.Commit(), journal.ErrFull)
+	require.Equal(t, slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(d.Files())))
+}
+
+func TestASnapshotWithoutANameLeavesNothing(t *testing.T) { crampedSnapshots(t) }
+
+// Where only closed files can be renamed, a journal closes them first.
+func TestClosedFilesAreRenamed(t *testing.T) {
+	defer journal.RenameClosed()()
+	_, cuts := keepsWithoutPower(t, 30)
+	require.Positive(t, cuts)
+	oneCallFails(t)
+}

@@ -30,12 +30,13 @@ type Options struct {
 // them. Records are numbered from 1. One goroutine at a time may append, and another
 // may write snapshots.
 type Journal struct {
-	disk Disk
-	size int64
-	id   uint64
-	want uint64        // Options.Known
-	lock *durable.Lock // nil without one
-	lost int64
+	disk  Disk
+	size  int64
+	id    uint64
+	want  uint64        // Options.Known
+	lock  *durable.Lock // nil without one
+	names *durable.Dir  // the open directory; nil without a lock
+	lost  int64
 
 	// The goroutine that appends owns these.
 	last   *segment
@@ -172,7 +173,7 @@ func (j *Journal) Close() error {
 		err = j.last.flush()
 	}
 	j.failed = ErrClosed
-	return errors.Join(err, j.closeFiles(), j.lock.Release())
+	return errors.Join(err, j.closeFiles(), j.names.Close(), j.lock.Release())
 }
 
 // closeFiles closes the files of the segments.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -101,14 +102,9 @@ func openSegment(d Disk, name string) (*segment, error) {
 }
 
 // createSegment makes a segment. Once it has its name, all of it is on the disk. After an error,
-// nothing takes room there.
-func createSegment(d Disk, o origin, size int64) (_ *segment, err error) {
+// nothing takes room there. Only Create opens a file: if no more can be opened, nothing has changed.
+func createSegment(d Disk, o origin, size int64) (*segment, error) {
 	name := nameOf(segmentPrefix, o.first)
-	defer func() {
-		if err != nil {
-			_ = d.Remove(name + unnamed)
-		}
-	}()
 	f, err := d.Create(name + unnamed)
 	if err != nil {
 		return nil, err
@@ -121,19 +117,37 @@ func createSegment(d Disk, o origin, size int64) (_ *segment, err error) {
 	if err == nil {
 		err = f.Sync()
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, err
+	if err == nil {
+		f, err = publishOpen(d, f, name)
 	}
-	if err := publish(d, name); err != nil {
-		return nil, err
-	}
-	if f, err = d.Open(name); err != nil {
+	if err != nil {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+		_ = d.Remove(name + unnamed)
 		return nil, err
 	}
 	return &segment{origin: o, name: name, seed: o.seed(), file: f, end: segmentBytes, flushed: segmentBytes, next: o.first, sum: o.chain}, nil
 }
 
-// publish gives a flushed file its name. Some systems rename only closed files.
+// renamesOpen says that the system renames open files.
+var renamesOpen = runtime.GOOS != "windows"
+
+// publishOpen gives a flushed file its name. The file that it returns is open, or nil.
+func publishOpen(d Disk, f File, name string) (File, error) {
+	if renamesOpen {
+		return f, publish(d, name)
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	if err := publish(d, name); err != nil {
+		return nil, err
+	}
+	return d.Open(name)
+}
+
+// publish gives a flushed file its name.
 func publish(d Disk, name string) error {
 	if err := d.Rename(name+unnamed, name); err != nil {
 		return err

@@ -141,6 +141,7 @@ func (s *Snapshot) Commit() error {
 		err = publish(s.j.disk, s.name)
 	}
 	if err != nil {
+		_ = s.j.disk.Remove(s.name + unnamed) // it may be what makes the disk full
 		return fmt.Errorf("journal: %w", err)
 	}
 	s.truncate()

@@ -25,11 +25,15 @@ func Open(dir string, o Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal %s: %w", dir, err)
 	}
-	j, err := OpenOn(system{dir}, o)
+	names, err := durable.OpenDir(dir)
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
-	j.lock = lock
+	j, err := OpenOn(system{dir, names}, o)
+	if err != nil {
+		return nil, errors.Join(err, names.Close(), lock.Release())
+	}
+	j.lock, j.names = lock, names
 	return j, nil
 }
 
@@ -42,8 +46,11 @@ func MakeDir(dir string) error {
 	return trust.Dir(dir)
 }
 
-// system is a directory of the operating system.
-type system struct{ dir string }
+// system is a directory of the operating system. It stays open, so that Sync needs no descriptor.
+type system struct {
+	dir   string
+	names *durable.Dir
+}
 
 func (s system) Path(name string) string { return filepath.Join(s.dir, name) }
 
@@ -82,7 +89,7 @@ func (s system) Rename(from, to string) error {
 
 func (s system) Remove(name string) error { return os.Remove(s.Path(name)) }
 
-func (s system) Sync() error { return durable.SyncDir(s.dir) }
+func (s system) Sync() error { return s.names.Sync() }
 
 // systemFile is a file of the operating system, which flush writes to the disk. Tests have
 // another flush.

@@ -50,6 +50,8 @@ func TestNoRoomIsNoFault(t *testing.T) { fullSystem(t) }
 
 func TestALackOfDescriptorsIsNoFault(t *testing.T) { exhaustedSystem(t) }
 
+func TestALackOfDescriptorsPasses(t *testing.T) { exhaustedRotation(t) }
+
 // failedFlushes requires that a flush which finds no room is not tried again: what it has not
 // written may be gone from the memory of the system, and the next flush succeeds.
 func failedFlushes(t testing.TB) {
