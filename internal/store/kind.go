@@ -35,11 +35,15 @@ func checkKind(dir string, k kv.Kind) (known bool, err error) {
 }
 
 // noteKind notes the kind of a store in a directory that does not say it: it is new, or was
-// written before directories did. Where the disk is full, the next start does it.
+// written before directories did. Without that note, a store of the other kind could go on with
+// the state, so no store does, also where the disk is full.
 func noteKind(dir string, k kv.Kind) error {
 	known, err := checkKind(dir, k)
-	if !known && err == nil {
-		_ = durable.Write(filepath.Join(dir, kindFile), kindRecord, []byte(k.String()))
+	if known || err != nil {
+		return err
 	}
-	return err
+	if err := durable.Write(filepath.Join(dir, kindFile), kindRecord, []byte(k.String())); err != nil {
+		return fmt.Errorf("the kind of the store cannot be noted: %w", err)
+	}
+	return nil
 }

@@ -43,3 +43,15 @@ func TestADirectoryIsOfOneKind(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, kindFile), []byte("no record"), 0o600))
 	require.ErrorContains(t, prepare(t, dir, kv.Partitionable), "damaged")
 }
+
+// unnotedKind returns the error of a store in a new directory that cannot say its kind.
+func unnotedKind(t *testing.T) error {
+	dir := filepath.Join(t.TempDir(), "kv")
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, kindFile+".new"), 0o700))
+	return prepare(t, dir, kv.Partitionable)
+}
+
+// A store of the other kind could go on with what such a store writes.
+func TestAStoreWhoseKindCannotBeNotedDoesNotStart(t *testing.T) {
+	require.ErrorContains(t, unnotedKind(t), "the kind of the store cannot be noted")
+}

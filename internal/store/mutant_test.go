@@ -20,7 +20,8 @@ import (
 // Each planted bug of the store is noticed by a world of its test.
 func TestMutantsAreKilled(t *testing.T) {
 	for name, noticed := range map[string]func(*testing.T) bool{
-		"KvKindOfTheLog": func(t *testing.T) bool { return !oneKind(t) },
+		"KvKindOfTheLog":  func(t *testing.T) bool { return !oneKind(t) },
+		"KvKindUnwritten": func(t *testing.T) bool { return unnotedKind(t) == nil },
 		"KvReadsLocally": func(t *testing.T) bool {
 			for seed := range uint64(40) {
 				if ok, _ := play(t, seed); !ok {
