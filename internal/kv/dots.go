@@ -63,20 +63,22 @@ func (k *known) find(n uint64) (int, bool) {
 }
 
 // add adds a dot.
-func (s *dots) add(d Dot) { s.insert(d.Writer, span{d.Number, d.Number}) }
-
-// insert adds a range of a writer's dots.
-func (s *dots) insert(writer uint64, n span) {
-	k, found := s.writers.get(writer)
+func (s *dots) add(d Dot) {
+	k, found := s.writers.get(d.Writer)
 	if !found {
 		if s.writers.n >= maxWriters {
-			s.forget()
+			s.forget(1)
 		}
 		k = &known{}
-		s.writers.set(writer, k)
+		s.writers.set(d.Writer, k)
 	}
 	s.clock++
 	k.used = s.clock
+	k.insert(span{d.Number, d.Number})
+}
+
+// insert adds a range of dots.
+func (k *known) insert(n span) {
 	from := 0
 	if n.first > 1 {
 		from, _ = k.find(n.first - 1) // a span that ends there grows
@@ -93,23 +95,33 @@ func (s *dots) insert(writer uint64, n span) {
 	}
 }
 
-// forget drops the writer that was silent for longest.
-func (s *dots) forget() {
-	var oldest uint64
-	least := uint64(1<<64 - 1)
+// forget drops the writers that were silent for longest, so many of them.
+func (s *dots) forget(many int) {
+	type silent struct{ writer, since uint64 }
+	var all []silent
 	for w, k := range s.writers.all() {
-		if k.used < least {
-			oldest, least = w, k.used
-		}
+		all = append(all, silent{w, k.used})
 	}
-	s.writers.remove(oldest)
+	slices.SortFunc(all, func(a, b silent) int { return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.writer, b.writer)) })
+	for _, x := range all[:many] {
+		s.writers.remove(x.writer)
+	}
 }
 
-// join adds all dots of another set.
+// join adds all dots of another set. A writer is silent since its last dot in either: the clocks
+// of both went on from a common one, if the sets are of parts of one group.
 func (s *dots) join(o *dots) {
-	for w, k := range o.writers.all() {
-		for _, n := range k.spans {
-			s.insert(w, n)
+	s.clock = max(s.clock, o.clock)
+	for w, other := range o.writers.all() {
+		k, found := s.writers.get(w)
+		if !found {
+			k = &known{}
+			s.writers.set(w, k)
+		}
+		k.used = max(k.used, other.used)
+		for _, n := range other.spans {
+			k.insert(n)
 		}
 	}
+	s.forget(max(0, s.writers.n-maxWriters))
 }

@@ -35,6 +35,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvTrimAnyOrder":       trimmedAlike,
 		"KvTrimUnresolved":     conflictsAreBounded,
 		"KvVoidLost":           somewhere,
+		"KvJoinRenews":         joinsForgetTheSilent,
 		"KvSpansForgotten":     refusedIsNoConflict,
 		"KvWriterForgotten":    dotsAreBounded,
 		"KvConflictBytesDrift": somewhere,
