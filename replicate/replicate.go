@@ -115,6 +115,7 @@ type Replica struct {
 	cancel    context.CancelFunc
 	done      chan struct{}
 	err       error                             // written before done is closed
+	unclosed  error                             // of Close; likewise
 	log       func(hclog.Level, string, ...any) // nil with OnEvent
 }
 
@@ -155,9 +156,10 @@ func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) 
 
 // Close stops the replica, and its node with it as [failaware.Node.Close] does. To
 // leave gracefully, call [failaware.Node.Leave] before. When Close returns, no method
-// of the application is being called. Closing again does nothing. The error is nil,
-// except that a method of the application, or [Config.OnEvent], that calls Close gets
-// [ErrInside]: then the replica and the node stop when it has returned.
+// of the application is being called. Closing again does nothing. The error is nil, unless
+// the [Config.Storage] failed, or its disk has no room: then it may lack operations for
+// which Submit has not returned. But a method of the application, or [Config.OnEvent], that calls
+// Close gets [ErrInside]: then the replica and the node stop when it has returned.
 func (r *Replica) Close() error {
 	r.cancel()
 	if r.engine.Waited() {
@@ -165,7 +167,7 @@ func (r *Replica) Close() error {
 	}
 	_ = r.node.Close()
 	<-r.done
-	return nil
+	return r.unclosed
 }
 
 // Done is closed when the replica has stopped, for any reason.

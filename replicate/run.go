@@ -1,6 +1,7 @@
 package replicate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -23,13 +24,23 @@ func (r *Replica) run(ctx context.Context, stream *engine.Stream) {
 	err := r.engine.Run(ctx)
 	// This comes before the end of the node: a caller that waits for that may call Close,
 	// which ends ctx.
-	if ctx.Err() == nil && !errors.Is(err, failaware.ErrClosed) {
-		r.err = err
-		if r.log != nil {
-			r.log(hclog.Error, "the replicated state has stopped, and the node with it", "error", err)
-		}
+	r.err, r.unclosed = outcome(err, ctx.Err() != nil)
+	if err := cmp.Or(r.err, r.unclosed); err != nil && r.log != nil {
+		r.log(hclog.Error, "the replicated state has stopped, and the node with it", "error", err)
 	}
 	_ = r.node.Close()
 	r.engine.Outcomes.End()
 	stream.Release()
+}
+
+// outcome returns why a replica has stopped by itself, and why its Storage could not be closed. The
+// error is that of its engine, and closed says that [Replica.Close] was called.
+func outcome(err error, closed bool) (itself, unclosed error) {
+	if e, ok := errors.AsType[*engine.UnclosedError](err); ok {
+		unclosed = e
+	}
+	if !closed && !errors.Is(err, failaware.ErrClosed) {
+		itself = err
+	}
+	return itself, unclosed
 }

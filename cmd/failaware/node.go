@@ -145,7 +145,9 @@ func (r *nodeRun) finally(f func()) {
 // end stops the node, and what rests on it.
 func (r *nodeRun) end() {
 	if r.store != nil {
-		_ = r.store.Close()
+		if err := r.store.Close(); err != nil {
+			r.log.Error("the store did not end well", "error", err)
+		}
 	}
 	_ = r.node.Close()
 	r.handlers.Close() // they handle the last events of the node

@@ -106,11 +106,9 @@ func endsAfterCrashes(t testing.TB) {
 // An end that a process did not come to write is written by the next one.
 func TestACrashLosesNoEnd(t *testing.T) { endsAfterCrashes(t) }
 
-// endsOnceThereIsRoom opens a journal whose disk is full and whose last process did not come to
-// write an end. Nothing is appended.
-func endsOnceThereIsRoom(t testing.TB) {
-	o := journal.Options{Segment: 400}
-	met := 0
+// withoutEnds calls f with journals whose disk is full, and whose last process may not have come
+// to write an end.
+func withoutEnds(t testing.TB, o journal.Options, f func(calls int, d *disktest.Disk, j *journal.Journal)) {
 	for calls := range 40 {
 		d, j := nearItsEnd(t, o)
 		d.FailAfter(calls)
@@ -127,11 +125,21 @@ func endsOnceThereIsRoom(t testing.TB) {
 			d.SetRoom(0)
 		}
 		require.NoError(t, err)
+		f(calls, d, j)
+	}
+}
+
+// endsOnceThereIsRoom opens journals whose disk is full and whose last process did not come to
+// write an end. Nothing is appended.
+func endsOnceThereIsRoom(t testing.TB) {
+	o := journal.Options{Segment: 400}
+	met := 0
+	withoutEnds(t, o, func(calls int, d *disktest.Disk, j *journal.Journal) {
 		var full []error
 		q := journal.NewQueue(j, journal.WriterOptions{OnFull: func(err error) { full = append(full, err) }})
 		if !q.Take() {
 			require.NoError(t, j.Close())
-			continue // the end was there
+			return // the end was there
 		}
 		met++
 		for range 2 {
@@ -144,6 +152,31 @@ func endsOnceThereIsRoom(t testing.TB) {
 		require.False(t, q.Take(), "once is enough")
 		lastIsMissed(t, d, o, fmt.Sprintf("the process ended after %d calls", calls))
 		require.NoError(t, j.Close())
+	})
+	require.Positive(t, met)
+}
+
+// A writer that closes while there is no room for an end has written all records. One that was
+// handed another one has not.
+func TestAnEndIsNoRecord(t *testing.T) {
+	full, met := false, 0
+	for _, another := range []bool{false, true} {
+		withoutEnds(t, journal.Options{Segment: 400}, func(_ int, _ *disktest.Disk, j *journal.Journal) {
+			full = false
+			told := make(chan struct{})
+			w := journal.NewWriter(j, journal.WriterOptions{OnFull: func(err error) { full = err != nil; close(told) }})
+			if another {
+				_, err := w.Append(t.Context(), []byte("another"))
+				require.NoError(t, err)
+				<-told
+				require.ErrorIs(t, w.Close(), journal.ErrFull)
+				return
+			}
+			require.NoError(t, w.Close())
+			if full {
+				met++
+			}
+		})
 	}
 	require.Positive(t, met)
 }

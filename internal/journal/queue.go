@@ -44,6 +44,9 @@ func (q *Queue) Add(records ...[]byte) (last uint64) {
 // Waits returns how many bytes of records wait, and whether there are any.
 func (q *Queue) Waits() (size int, some bool) { return q.waiting.Size(), q.waiting.Count() > 0 }
 
+// unwritten reports whether records were added that are not on the disk, after an error of Write.
+func (q *Queue) unwritten() bool { return q.waiting.Count()+q.batch.Count() > 0 }
+
 // Take makes all records that wait the batch to write, once the one before is written. It
 // reports false if there are none, and nothing else is left to write. An end of a segment for
 // which the disk had no room goes with a batch of no records.

@@ -114,7 +114,11 @@ func (w *Writer) Close() error {
 	w.mu.Unlock()
 	w.signal()
 	<-w.done
-	return errors.Join(w.Err(), w.journal.Close())
+	err := w.Err()
+	if errors.Is(err, ErrFull) && !w.queue.unwritten() {
+		err = nil // the end of a segment has no room, which another process writes
+	}
+	return errors.Join(err, w.journal.Close())
 }
 
 // run writes batches until the writer is closed.

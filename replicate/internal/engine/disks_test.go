@@ -84,22 +84,29 @@ func followed(t *testing.T) (differences []string) {
 	return differences
 }
 
-// closesFull has a node stop while its disk is full, and returns what the engine says if that
-// does not tell of the operation that waits for the disk.
+// closesFull has a node stop while its disk is full, or its replica, and returns what the engine
+// says if that does not tell of the operation that waits for the disk.
 func closesFull(t *testing.T) (untold string) {
+	node := closeFull(t, func(m *member, _ func()) { m.group.end(failaware.ErrClosed) })
+	return node + closeFull(t, func(_ *member, stop func()) { stop() })
+}
+
+func closeFull(t *testing.T, end func(m *member, stop func())) (untold string) {
 	synctest.Test(t, func(t *testing.T) {
 		h, disk := new(hub), disktest.New()
 		m := &member{app: &words{}, group: h.join(1), err: make(chan error, 1)}
 		e, failed := New(replica.Config{}, m.group, m.app, storeOn(t, disk, m.app), nil, nil)
 		require.NoError(t, failed)
 		m.Engine = e
-		go func() { m.err <- e.Run(t.Context()) }()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() { m.err <- e.Run(ctx) }()
 		h.view(m.group)
 		synctest.Wait()
 		disk.SetRoom(0)
 		m.submit(t, strings.Repeat("x", 1<<13)) // more than the file has room for
 		synctest.Wait()
-		m.group.end(failaware.ErrClosed)
+		end(m, stop)
 		if err := <-m.err; !errors.Is(err, journal.ErrFull) || !strings.HasPrefix(err.Error(), "replicate: Storage: ") {
 			untold = err.Error()
 		}

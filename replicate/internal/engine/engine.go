@@ -11,7 +11,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -147,8 +146,16 @@ func New(cfg replica.Config, group Group, app Application, store *Store, beside 
 	return e, nil
 }
 
+// UnclosedError says why a store could not be closed.
+type UnclosedError struct{ err error }
+
+func (e *UnclosedError) Error() string { return "replicate: Storage: " + e.err.Error() }
+
+func (e *UnclosedError) Unwrap() error { return e.err }
+
 // Run runs the replica until ctx ends, or the stream, the broadcast or the
-// application fails. The node must not go on without it.
+// application fails. The node must not go on without it. If Run is ended from outside and the store
+// cannot be closed, the error is an [*UnclosedError].
 func (e *Engine) Run(ctx context.Context) error {
 	defer close(e.over)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -159,10 +166,12 @@ func (e *Engine) Run(ctx context.Context) error {
 	wg.Go(func() { cancel(e.store.watch(ctx)) })
 	cancel(e.follow(ctx)) // the first to fail ends the other
 	wg.Wait()
-	if err := e.store.Close(); err != nil && errors.Is(context.Cause(ctx), failaware.ErrClosed) {
-		return fmt.Errorf("replicate: Storage: %w", err)
+	why := context.Cause(ctx)
+	asked := errors.Is(why, failaware.ErrClosed) || errors.Is(why, context.Canceled)
+	if err := e.store.Close(); err != nil && asked {
+		return &UnclosedError{err}
 	}
-	return context.Cause(ctx)
+	return why
 }
 
 // follow runs one incarnation after the other.
