@@ -31,10 +31,14 @@ func barrierAcrossRestore(t testing.TB) {
 				return v, nil
 			})
 		require.Equal(t, c.kept, err == nil, "%v", err)
-		require.True(t, c.kept || errors.Is(err, errStateReplaced))
+		require.True(t, c.kept || errors.Is(err, ErrStateReplaced))
 		require.Equal(t, 1, calls, "f is called at most once")
 		require.Equal(t, 2, tries)
 	}
+	told := &NotAcceptingError{Situation: Working, Err: ErrStateReplaced}
+	require.EqualError(t, told, ErrStateReplaced.Error(), "no time has ended")
+	require.ErrorIs(t, told, ErrNotAccepting)
+	require.ErrorIs(t, told, ErrStateReplaced)
 }
 
 // A transitional barrier stands where the view is over: members that have left it may have

@@ -28,21 +28,27 @@ var (
 	// ErrRecovering: too few members of the view remember the state. A [*NotAcceptingError]
 	// that matches it names the absent nodes.
 	ErrRecovering = errors.New("replicate: too few members remember the state")
+	// ErrStateReplaced: what ReadLatest read came to last in no state, since that of others
+	// took its place. Another attempt may succeed.
+	ErrStateReplaced = errors.New("replicate: the state was replaced by that of others while it was read")
 )
 
 // NotAcceptingError says why an operation was not submitted. It matches
 // [ErrNotAccepting], and [failaware.ErrNoQuorum] or [ErrRecovering] if that is why.
 type NotAcceptingError struct {
 	// Situation is why, unless Full is. If it is Working, the time ended before the
-	// replica had done what it was asked. In the situations Merging and Reporting,
+	// replica had done what it was asked, unless Err is [ErrStateReplaced]. In the situations Merging and Reporting,
 	// [Config.MaxQueued] bytes of operations wait already.
 	Situation Situation
 	Absent    failaware.Set // nodes of the group that are missed, if the situation is Recovering
 	Full      error         // why the disk of this node has no room for the state, or nil
-	Err       error         // the cause of the context, nil with NoWait
+	Err       error         // the cause of the context, or ErrStateReplaced; nil with NoWait
 }
 
 func (e *NotAcceptingError) Error() string {
+	if e.Err == ErrStateReplaced {
+		return e.Err.Error()
+	}
 	text := fmt.Sprintf("%v: %v", ErrNotAccepting, e.Situation)
 	if e.Situation == Working && e.Full == nil { // it takes operations again, too late
 		text = "replicate: nothing went through in time"
@@ -73,7 +79,7 @@ func (e *NotAcceptingError) Is(target error) bool {
 	return false
 }
 
-// Unwrap returns the cause of the context, if that ended the wait.
+// Unwrap returns Err.
 func (e *NotAcceptingError) Unwrap() error { return e.Err }
 
 // More reasons why an outcome is not known, of [Replica.Submit].

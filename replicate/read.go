@@ -58,7 +58,8 @@ func (r *Replica) Read(f func()) (fresh Freshness) {
 // It broadcasts a message of one byte, and waits until that is possible and the
 // message has come back, again and again if views change. The error is that of
 // [Replica.Submit] for operations that are not submitted. Then f was not called, or, with
-// [Config.Storage], saw a state that need not last. A nil f panics before that.
+// [Config.Storage], saw a state that need not last, or one that has given way to another
+// ([ErrStateReplaced]). A nil f panics before that.
 func (r *Replica) ReadLatest(ctx context.Context, f func()) (Freshness, error) {
 	if f == nil {
 		panic("replicate: ReadLatest of a nil function")

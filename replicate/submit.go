@@ -155,7 +155,7 @@ func (r *Replica) accepting(ctx context.Context, noWait bool) error {
 
 // refusal returns the error of an operation that was not accepted in a situation.
 func refusal(s *engine.Status, err error) error {
-	return &NotAcceptingError{s.Situation, s.Absent, s.Full, err}
+	return &NotAcceptingError{Situation: s.Situation, Absent: s.Absent, Full: s.Full, Err: err}
 }
 
 // confirm waits until everything that this node has applied lasts. If another state replaces
@@ -188,17 +188,13 @@ func (r *Replica) barrier(ctx context.Context, at func()) (engine.Verdict, error
 		return r.send(ctx, replica.AppendBarrier(nil), ordered, place)
 	})
 	switch {
-	case errors.Is(err, errStateReplaced):
-		err = &NotAcceptingError{Situation: r.Progress().Situation}
+	case errors.Is(err, ErrStateReplaced):
+		err = r.notAccepting(err)
 	case err != nil:
 		err = r.why(err)
 	}
 	return v, err
 }
-
-// errStateReplaced says that the function of a barrier saw another state than the one that
-// lasts.
-var errStateReplaced = errors.New("replicate: the state was replaced")
 
 // tryBarriers is barrier, for a function try that broadcasts one, and waits before another.
 // lasts says that a barrier must last, and stored that this takes a while.
@@ -220,7 +216,7 @@ func tryBarriers(lasts, stored bool, at func(), try func(again bool, place func(
 		switch {
 		case err == nil && good(v) && called:
 			if at != nil && v.Restores != restores {
-				return v, errStateReplaced
+				return v, ErrStateReplaced
 			}
 			return v, nil
 		case err != nil && (!ok || unknown.Reason == failaware.NotAwaited || unknown.Reason == failaware.NodeStopped):
@@ -261,5 +257,5 @@ func (r *Replica) pause(ctx context.Context, noWait bool) error {
 // notAccepting returns an error with the present situation.
 func (r *Replica) notAccepting(err error) error {
 	p := r.Progress()
-	return &NotAcceptingError{p.Situation, p.Absent, p.Full, err}
+	return &NotAcceptingError{Situation: p.Situation, Absent: p.Absent, Full: p.Full, Err: err}
 }

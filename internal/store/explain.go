@@ -100,6 +100,8 @@ func (s *Store) explain(err error) error {
 		return &unavailable{"the command is larger than --broadcast-max-payload allows", err}
 	case errors.Is(err, failaware.ErrClosed):
 		return &unavailable{"the node has stopped", err}
+	case errors.Is(err, replicate.ErrStateReplaced):
+		return &unavailable{"the state was replaced by that of other nodes while it was read: try again", err}
 	case !ok:
 		return err
 	}

@@ -43,5 +43,7 @@ func TestEachSituationIsExplained(t *testing.T) {
 			require.ErrorContains(t, err, " (context canceled)")
 			require.ErrorIs(t, err, context.Canceled)
 		}
+		err := g.stores[0].explain(&replicate.NotAcceptingError{Situation: replicate.Working, Err: replicate.ErrStateReplaced})
+		require.EqualError(t, err, "the state was replaced by that of other nodes while it was read: try again")
 	})
 }
