@@ -2490,7 +2490,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description It is not complete within 30 seconds, and continues; a forced one may be under way or not: look at the epoch of this node before you force at another one. */
+            /** @description It is not complete within 30 seconds, and continues, or the loop of the node does not answer; a forced one may be under way or not: look at the epoch of this node before you force at another one. */
             504: {
                 headers: {
                     [name: string]: unknown;

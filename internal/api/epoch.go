@@ -83,9 +83,16 @@ func (s *Server) heard(q *http.Request, next quorum.System) error {
 	if err != nil {
 		return badRequest{err}
 	}
-	there := s.node.Status().Alive
+	if insists || s.store != nil || s.node.Epoch().Static {
+		return nil
+	}
+	status, err := statusOf(s.node)
+	if err != nil {
+		return err
+	}
+	there := status.Alive
 	there.Add(s.node.ID())
-	if insists || s.store != nil || s.node.Epoch().Static || next.IsQuorum(there) {
+	if next.IsQuorum(there) {
 		return nil
 	}
 	_, cancel, err := s.node.GlobalLeaderContext(q.Context())
@@ -106,7 +113,7 @@ func changeCode(err error, late bool) int {
 		return http.StatusServiceUnavailable
 	case bad, errors.Is(err, epoch.ErrSystem), errors.Is(err, failaware.ErrStaticQuorum):
 		return http.StatusBadRequest
-	case late:
+	case late, errors.Is(err, errStalled):
 		return http.StatusGatewayTimeout
 	}
 	return http.StatusConflict

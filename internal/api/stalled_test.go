@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"sync"
 	"testing"
 
@@ -18,7 +20,7 @@ func TestAStalledLoopKnowsNothingOfPeers(t *testing.T) {
 	var stalled sync.Mutex
 	system, err := quorum.Parse("majority:1,2,3")
 	require.NoError(t, err)
-	n := startNode(t, failaware.Config{ID: 1, Quorum: system, OnPublish: func(failaware.Published) {
+	n := startNode(t, failaware.Config{ID: 1, Quorum: system, StateDir: t.TempDir(), OnPublish: func(failaware.Published) {
 		stalled.Lock()
 		defer stalled.Unlock()
 	}})
@@ -32,6 +34,10 @@ func TestAStalledLoopKnowsNothingOfPeers(t *testing.T) {
 	require.Equal(t, int64(-1), StatusOf(&status, &cfg, "").AgeNS)
 	_, err = keysAnswer(n)
 	require.ErrorIs(t, err, errStalled)
+	require.False(t, n.Epoch().Static)
+	err = NewServer(n).heard(httptest.NewRequest(http.MethodPost, "/v1/epoch/change", nil), system)
+	require.ErrorIs(t, err, errStalled, "who reads that no quorum is heard may force a change")
+	require.Equal(t, http.StatusGatewayTimeout, changeCode(err, false))
 	a, err := Explain(n, why.NewRecord(n.Config().Timing, n.Bounds()), "leader", "")
 	require.NoError(t, err)
 	require.NotContains(t, a.State, "in touch", "nobody knows who is heard")
