@@ -64,7 +64,7 @@ func (m *Replica) missMerger(p *incoming) {
 		m.old = Earlier{Lineage: m.lineage}
 	}
 	m.standing, m.phase, m.lineage = Pending, settled, m.lineage.unnamed()
-	m.endMerge()
+	m.endMerge(nil)
 	m.keepNothing()
 	m.missed = p
 	m.emit(Effect{Kind: Broadcast, Options: strict, Payload: AppendBarrier(nil)})

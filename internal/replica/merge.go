@@ -1,6 +1,10 @@
 package replica
 
-import "github.com/failaware/failaware/timed"
+import (
+	"slices"
+
+	"github.com/failaware/failaware/timed"
+)
 
 // input returns the snapshot of a branch, if this node has all of it or declines it. Members
 // of the branch too use the very bytes that the branch's source sends. So all members merge
@@ -87,14 +91,19 @@ func (m *Replica) merge() {
 	}
 	m.lineage.Label, m.lineage.End, m.lineage.Line = mergedLabel(m.view.ID, m.branches), Name{}, line
 	m.standing, m.phase, m.base, m.old = Holder, settled, Name{}, Earlier{}
-	m.endMerge()
+	m.endMerge(e.Branches)
 	m.locate(0)
 	m.drain()
 	m.checkStored()
 }
 
-// endMerge lets go of all that a merge needs.
-func (m *Replica) endMerge() {
+// endMerge lets go of all that a merge needs, except the branches that the application gets.
+func (m *Replica) endMerge(given []Branch) {
+	for _, p := range m.incoming {
+		if !slices.ContainsFunc(given, func(b Branch) bool { return b.State == p.data }) {
+			p.data.Discard()
+		}
+	}
 	m.branches, m.services, m.stuck, m.streams, m.held, m.incoming = nil, nil, nil, nil, nil, nil
 	m.dropSpare()
 }

@@ -194,10 +194,14 @@ func (m *Replica) HandleSnapshot(now timed.Instant, n Name, state *Content, err 
 	return m.turn(now, out, func() {
 		m.asked = slices.DeleteFunc(m.asked, func(asked Name) bool { return asked == n })
 		st := m.streamOf(n)
-		if st == nil {
-			return // the view that needed it is over
+		if st == nil { // the view that needed it is over
+			if state != nil {
+				state.Discard()
+			}
+			return
 		}
 		if err == nil && state.size > uint64(m.cfg.MaxSnapshot) {
+			state.Discard()
 			err = ErrSnapshotTooLarge
 		}
 		if err != nil {

@@ -67,20 +67,30 @@ func (d deaf) Save(w io.Writer) error {
 	return nil
 }
 
+// counted counts the snapshots that take room.
+type counted struct {
+	replica.Memory
+	open *int
+}
+
+func (c *counted) Discard() { *c.open-- }
+
 // cutOff has applications make snapshots that do not fit, with room for some of them or none. What
-// was written is no snapshot, whatever the application makes of the error.
+// was written is no snapshot, whatever the application makes of the error, and takes no room.
 func cutOff(t testing.TB) {
 	for _, size := range []int{100, 3 * writerBytes} {
 		state := &words{list: []string{strings.Repeat("x", size)}}
 		for _, app := range []Application{state, blunt{state}, deaf{state}} {
+			open := 0
 			for want, cfg := range map[error]replica.Config{
-				replica.ErrSnapshotTooLarge: {MaxSnapshot: size - 10},
+				replica.ErrSnapshotTooLarge: {MaxSnapshot: size - 10, NewBytes: func() replica.Bytes { open++; return &counted{open: &open} }},
 				errNowhere:                  {NewBytes: func() replica.Bytes { return new(nowhere) }},
 			} {
 				e, err := New(cfg, nil, app, nil, nil, nil)
 				require.NoError(t, err)
 				_, err = e.snapshot()
 				require.ErrorIs(t, err, want, "%T with %d bytes", app, size)
+				require.Zero(t, open)
 			}
 		}
 	}

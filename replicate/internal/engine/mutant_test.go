@@ -33,6 +33,7 @@ var notices = map[string]func(testing.TB){
 	"SpoolSpills":              spillFails,
 	"SnapshotUnlimited":        snapshotsAreLimited,
 	"SnapshotCutOff":           cutOff,
+	"SnapshotLeft":             cutOff,
 	"ExtentCountsBatches":      countsCalls,
 	"SpoolStays":               leavesNothing,
 	"OutcomesRunOn":            forgetsWhole,

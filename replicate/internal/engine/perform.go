@@ -63,6 +63,9 @@ func (e *Engine) call(ctx context.Context, c *call) error {
 	select {
 	case c.of.results <- res:
 	case <-c.of.over: // nobody needs it any more
+		if res.state != nil {
+			res.state.Discard()
+		}
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -217,7 +220,7 @@ func (e *Engine) last(c *call) {
 	e.held = slices.Delete(e.held, 0, k)
 }
 
-// snapshot returns the state of the application.
+// snapshot returns the state of the application. After an error, nothing of it takes room.
 func (e *Engine) snapshot() (*replica.Content, error) {
 	c := e.cfg.NewContent()
 	w := &limited{most: e.cfg.MaxSnapshot, w: bufio.NewWriterSize(c, writerBytes)}
@@ -230,7 +233,11 @@ func (e *Engine) snapshot() (*replica.Content, error) {
 	case err == nil:
 		err = w.w.Flush()
 	}
-	return c, err
+	if err != nil {
+		c.Discard() // it may be as large as MaxSnapshot, and is tried again
+		return nil, err
+	}
+	return c, nil
 }
 
 // writerBytes is the size of the writes of a snapshot.
