@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -251,4 +252,14 @@ func TestAddressesInTheFormOfIPv6(t *testing.T) {
 		_, err := c.Validate()
 		require.NoError(t, err)
 	}
+}
+
+// An error about one field, which joins no others, is an error of the configuration too.
+func TestOneFaultIsAFault(t *testing.T) {
+	var all faults
+	one, two := errors.New("broadcast: One: wrong"), errors.New("Two: wrong")
+	for _, err := range []error{nil, one, errors.Join(one, errors.Join(two))} {
+		all.addFields("Struct.", err)
+	}
+	require.EqualError(t, errors.Join(all...), "Struct.One: wrong\nStruct.One: wrong\nStruct.Two: wrong")
 }

@@ -28,12 +28,14 @@ type faults []error
 
 func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
 
-// addFields adds the joined errors about a struct's fields, each named with the struct.
+// addFields adds the error about a struct's fields, or the joined ones, each named with the struct.
 func (f *faults) addFields(prefix string, err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range joined.Unwrap() {
-			f.add("%s%s", prefix, strings.TrimPrefix(err.Error(), "broadcast: "))
+			f.addFields(prefix, err)
 		}
+	} else if err != nil {
+		f.add("%s%s", prefix, strings.TrimPrefix(err.Error(), "broadcast: "))
 	}
 }
 
