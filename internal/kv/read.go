@@ -76,7 +76,17 @@ type Summary struct {
 // Summary returns how much the state has.
 func (s *State) Summary() Summary {
 	return Summary{Keys: s.live, Bytes: s.bytes, Leases: s.leases.n, History: len(s.history.changes),
-		Tombstones: s.tombs, Conflicts: len(s.Conflicts("")), Counts: s.counts}
+		Tombstones: s.tombs, Conflicts: s.unresolved(), Counts: s.counts}
+}
+
+// unresolved returns how many conflicts nobody has resolved.
+func (s *State) unresolved() (n int) {
+	for _, c := range s.conflicts.all() {
+		if !c.resolved {
+			n++
+		}
+	}
+	return n
 }
 
 // Conflicts returns the conflicts of keys that begin with a prefix, oldest first. They must
