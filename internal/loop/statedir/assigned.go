@@ -17,8 +17,8 @@ import (
 var assignedKind = durable.Kind{Name: "node-id", Version: 1}
 
 // Assigned is a state directory of a node that chooses its id by itself. Such a node needs
-// a directory of its own: a lock keeps other processes away. It is for one goroutine at a
-// time.
+// a directory of its own: a lock keeps other nodes away that choose their id. It is for one
+// goroutine at a time.
 type Assigned struct {
 	dir  string
 	lock *durable.Lock

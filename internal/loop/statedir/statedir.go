@@ -103,10 +103,12 @@ func (d *Dir) read() (r record, known bool, err error) {
 		r, err = parse(recordKind.Version, string(b), d.id)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		return record{}, false, nil
-	}
-	for _, k := range formerKinds {
-		if b, former := durable.Read(d.path, k); former == nil {
-			r, err = parse(k.Version, string(b), d.id)
+	} else {
+		for _, k := range formerKinds {
+			if b, former := durable.Read(d.path, k); former == nil {
+				r, err = parse(k.Version, string(b), d.id)
+				break
+			}
 		}
 	}
 	if wrong, ok := errors.AsType[contentError](err); ok {

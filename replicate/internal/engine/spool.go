@@ -71,12 +71,14 @@ type spooled struct {
 	memory replica.Memory
 	file   storage // nil: they are in memory
 	size   int64   // of the file
+	end    runtime.Cleanup
 }
 
 // Discard implements [replica.Bytes].
 func (b *spooled) Discard() {
 	b.memory.Discard()
 	if f, ok := b.file.(*os.File); ok {
+		b.end.Stop() // another file may have the name by then
 		discard(f)
 	}
 }
@@ -142,7 +144,7 @@ func (b *spooled) use(f *os.File, size int64) {
 	if b.part && b.spool.keeps {
 		end = func(f *os.File) { _ = f.Close() } // the next process has its name
 	}
-	runtime.AddCleanup(b, end, f)
+	b.end = runtime.AddCleanup(b, end, f)
 }
 
 // ReadAt implements [io.ReaderAt].

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -201,4 +202,19 @@ func TestASpoolNamesItsDirectory(t *testing.T) {
 	err := NewSpool(missing, 1, false).Check()
 	require.ErrorContains(t, err, "replicate: Spool: ")
 	require.ErrorContains(t, err, missing)
+}
+
+// A file whose room was freed is left alone later: another one may have its name.
+func TestWhatWasDiscardedIsLeftAlone(t *testing.T) {
+	b := NewSpool(t.TempDir(), 1, false).NewBytes().(*spooled)
+	require.NoError(t, b.Append([]byte("more than a byte")))
+	path := b.file.(*os.File).Name()
+	b.Discard()
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	b = nil
+	for range 3 {
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond)
+	}
+	require.FileExists(t, path)
 }
