@@ -36,6 +36,10 @@ type Config struct {
 	// Group is the name of the group; nodes of other groups are ignored, and named in an
 	// event.Mismatch. Empty means "default".
 	Group string
+	// FormerGroup is the name that the group had before it was renamed; empty means that it
+	// was not. A node whose StateDir, or whose Storage of package replicate, names that group goes
+	// on with it, and names Group from then on. Nodes of the two names are of two groups.
+	FormerGroup string
 	// Listen is the local UDP address, as in "192.0.2.7:7000" or ":7000". Port 0 lets
 	// the system choose. Empty means "127.0.0.1:0".
 	Listen string
@@ -119,9 +123,10 @@ type Config struct {
 	// for which this node may have voted, how many incarnations it has had, the sequences
 	// of its views, and a lock against a second process with the same id. It also has the
 	// addresses of some members, so that the next process finds the group even if the nodes
-	// of Peers and Join are gone. Nodes may share a directory. A node whose state is
-	// damaged or in part lost does not start ([ErrDamaged]). Empty means that nothing is
-	// kept. [Start] makes paths absolute.
+	// of Peers and Join are gone. Nodes may share a directory if their ids differ. A node
+	// whose state is damaged or in part lost does not start ([ErrDamaged]), nor does one whose
+	// state is of another Group ([ErrGroup]). Empty means that nothing is kept. [Start] makes
+	// paths absolute.
 	StateDir string
 	// Logger or LogHandler gets messages for people, mostly events. At most one of the two
 	// is given. Both nil mean no log.

@@ -182,7 +182,7 @@ func TestStateDirectory(t *testing.T) {
 
 	path := filepath.Join(dir, "node-1.state")
 	read := func() string {
-		b, err := durable.Read(path, durable.Kind{Name: "node-state", Version: 4})
+		b, err := durable.Read(path, durable.Kind{Name: "node-state", Version: 5})
 		require.NoError(t, err)
 		votes, _, _ := strings.Cut(string(b), " views ")
 		return votes

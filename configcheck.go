@@ -50,6 +50,9 @@ func (c Config) Validate() (Bounds, error) {
 	if err := wire.CheckText(c.Group, maxGroup); err != nil {
 		errs.add("Group: %w", err)
 	}
+	if err := wire.CheckText(c.FormerGroup, maxGroup); err != nil {
+		errs.add("FormerGroup: %w", err)
+	}
 	if err := c.checkListen(); err != nil {
 		errs.add("Listen: %w", err)
 	}

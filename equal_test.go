@@ -22,7 +22,7 @@ import (
 
 // notEqual are settings of which each node may have its own.
 var notEqual = []string{"ID", "Name", "Tags", "Listen", "Peers", "Join", "Transport", "MaxPeers", "Mode", "RankBy", "Weight",
-	"CollateAbove", "CollateFanout", "JoinQuorum", "References", "NTP", "ClockBound", "StateDir", "Logger", "LogHandler", "EventBuffer",
+	"CollateAbove", "CollateFanout", "JoinQuorum", "References", "NTP", "ClockBound", "StateDir", "FormerGroup", "Logger", "LogHandler", "EventBuffer",
 	"Insecure", "RaiseProcs", "Awake", "OnPublish",
 	"Clock.MaxDeviation", "Clock.MaxSlew", "Clock.StepThreshold", "Clock.MaxUTCError", "Clock.MinReferences",
 	"Timing.OneWayTimeout", "Timing.MinDelay", "Timing.SchedulingDelay", "Timing.ElectionPeriod", "Timing.KeepalivePeriod",

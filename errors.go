@@ -36,6 +36,8 @@ var (
 	// ErrDamaged: a file of the state directory is damaged, or older than the latest that this
 	// node wrote.
 	ErrDamaged = statedir.ErrDamaged
+	// ErrGroup: the state directory has the state of a node of another group.
+	ErrGroup = statedir.ErrGroup
 	// ErrAwake: processors cannot be kept from sleeping, as [Config.Awake] asks. The
 	// text says what is missing.
 	ErrAwake = errors.New("failaware: Awake: processors cannot be kept from sleeping")

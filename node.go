@@ -205,8 +205,8 @@ var holdAwake = awake.Hold
 //
 // The error says which field of cfg is wrong, that the address is taken
 // ([syscall.EADDRINUSE]), that another process runs a node of this id ([ErrInUse]), that no
-// id is free ([ErrNoID]), that the state directory ([ErrDamaged], or the system's error) or
-// the key file cannot be used, that a multicast group of [Config.Join] cannot be used, that
+// id is free ([ErrNoID]), that the state directory ([ErrDamaged], [ErrGroup], or the system's
+// error) or the key file cannot be used, that a multicast group of [Config.Join] cannot be used, that
 // time cannot be served ([ErrServeTime]), or that processors cannot be kept from sleeping
 // ([ErrAwake]). If ctx is done before Start returns, it is the cause of ctx.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
@@ -271,14 +271,8 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 			n.log.Warn("Awake: it may have no effect", "because", doubt)
 		}
 	}
-	if c.StateDir != "" {
-		if n.state, err = statedir.Open(c.StateDir, c.ID, c.Timing.MaxLockTime); err != nil {
-			return err
-		}
-		if n.state.Incarnation() == 1 {
-			// The path may be mistyped, or its disk not mounted.
-			n.log.Info("the state directory knows nothing of this node: it begins anew", "directory", c.StateDir)
-		}
+	if err := n.openState(); err != nil {
+		return err
 	}
 	epochs, err := n.state.ReadEpoch(statedir.Configured{Quorum: c.Quorum, Epoch: c.QuorumEpoch, Join: c.JoinQuorum})
 	if err != nil {
@@ -316,6 +310,26 @@ func (n *Node) prepare(ctx context.Context) (err error) {
 		if err := n.state.Begin(); err != nil {
 			return errors.Join(err, n.outputs.Close(), n.conn.Close())
 		}
+	}
+	return nil
+}
+
+// openState opens the state directory, if the node has one.
+func (n *Node) openState() (err error) {
+	c := &n.cfg
+	if c.StateDir == "" {
+		return nil
+	}
+	owner := statedir.Owner{ID: c.ID, Group: c.Group, Former: c.FormerGroup}
+	if n.state, err = statedir.Open(c.StateDir, owner, c.Timing.MaxLockTime); err != nil {
+		return err
+	}
+	if n.state.Incarnation() == 1 {
+		// The path may be mistyped, or its disk not mounted.
+		n.log.Info("the state directory knows nothing of this node: it begins anew", "directory", c.StateDir)
+	}
+	if from := n.state.Renamed(); from != "" {
+		n.log.Warn("the state directory is taken over from the group's former name", "directory", c.StateDir, "former", from)
 	}
 	return nil
 }

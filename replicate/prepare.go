@@ -119,7 +119,7 @@ func (p *Prepared) prepare(node failaware.Config) error {
 	if p.cfg.SnapshotMemory < 0 {
 		return fmt.Errorf("replicate: invalid Config: SnapshotMemory: %d is negative", p.cfg.SnapshotMemory)
 	}
-	owner := engine.Owner{Node: node.ID, Group: node.Group, Quorate: quorate}
+	owner := engine.Owner{Node: node.ID, Group: node.Group, Former: node.FormerGroup, Quorate: quorate}
 	keeps := p.cfg.Storage != "" && cmp.Or(p.cfg.Spool, p.cfg.Storage) == p.cfg.Storage
 	a, spool := newAdapter(p.app), engine.NewSpool(cmp.Or(p.cfg.Spool, p.cfg.Storage), cmp.Or(p.cfg.SnapshotMemory, defaultMemory), keeps)
 	c.NewBytes, c.NewPart = spool.NewBytes, spool.NewPart
@@ -157,7 +157,7 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 			return nil, nil, errors.Join(err, engine.RefuseStore(p.cfg.Storage, err))
 		}
 	}
-	if is := (engine.Owner{Node: node.ID, Group: node.Group, Quorate: node.Broadcast.RequireQuorum}); is != *p.owner {
+	if is := (engine.Owner{Node: node.ID, Group: node.Group, Former: node.FormerGroup, Quorate: node.Broadcast.RequireQuorum}); is != *p.owner {
 		return nil, nil, fmt.Errorf("replicate: Prepare was called for %v, and this is %v", *p.owner, is)
 	}
 	var log func(hclog.Level, string, ...any)

@@ -80,7 +80,7 @@ type Config struct {
 	// operation then lasts when it is on the disks of a quorum, without RequireQuorum of
 	// all members of the view, and [Start] begins with the state that the directory has.
 	// The directory is that of one node: [Start] refuses one that a node with another ID or
-	// Group has used, or files of it ([ErrOwner]). Either all nodes of the group have a Storage,
+	// Group has used, or files of it ([ErrOwner]), unless its Group is the node's FormerGroup. Either all nodes of the group have a Storage,
 	// or none has: a view of both takes no operations ([Mixed]). A node without a state ends
 	// ([ErrMixed]) if those that have one differ from it. With RequireQuorum the
 	// node needs a StateDir too, which keeps the sequences of views growing.

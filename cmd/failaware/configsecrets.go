@@ -5,11 +5,12 @@ import (
 	"path/filepath"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/seal"
 )
 
-// checkFiles says which files with secrets and certificates a node would refuse, and whether
-// there is a directory for the report. Nothing is wrong with the settings then: on the host of
+// checkFiles says which files with secrets and certificates a node would refuse, whether its state
+// is of another group, and whether there is a directory for the report. Nothing is wrong with the settings then: on the host of
 // the node, or for its user, or once its service has started, the files may be there.
 func (c *nodeConfig) checkFiles() (warnings []string) {
 	check := func(key string, err error) {
@@ -30,6 +31,12 @@ func (c *nodeConfig) checkFiles() (warnings []string) {
 			remote.Token = api.TokenOf("") // no client asks
 		}
 		check("api_listen", remote.Load())
+	}
+	if c.StateDir != "" {
+		o := statedir.Owner{ID: c.ID, Group: c.WithDefaults().Group, Former: c.FormerGroup}
+		if err := statedir.CheckGroup(c.StateDir, o); err != nil {
+			warnings = append(warnings, c.values.fault("state_dir", "%s", stateGroupText(err)).Error())
+		}
 	}
 	if c.report != "" {
 		_, err := os.ReadDir(filepath.Dir(c.report))

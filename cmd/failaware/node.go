@@ -174,6 +174,8 @@ func (r *nodeRun) startError(err error) error {
 		return cli.Wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
 	case errors.Is(err, failaware.ErrInUse):
 		return cli.Wrong("--state-dir: %s", strings.TrimPrefix(err.Error(), "failaware: "))
+	case errors.Is(err, failaware.ErrGroup):
+		return cli.Wrong("--state-dir: %s", stateGroupText(err))
 	case errors.Is(err, failaware.ErrDamaged):
 		return r.damagedError(err)
 	case errors.Is(err, failaware.ErrAwake):
@@ -182,9 +184,19 @@ func (r *nodeRun) startError(err error) error {
 	return cli.Wrong("%s", r.cfg.values.byOrigin(err)) // another attempt would fail as well
 }
 
+// stateGroupText returns the text of an error that matches [failaware.ErrGroup], with the flag to
+// set.
+func stateGroupText(err error) string {
+	return strings.ReplaceAll(strings.TrimPrefix(err.Error(), "failaware: "), "FormerGroup", flagOf("FormerGroup"))
+}
+
 // damagedError returns the error of a lost or damaged file, which says how to bring the node back.
 func (r *nodeRun) damagedError(err error) error {
-	return cli.Wrong("%s", strings.ReplaceAll(r.cfg.values.byOrigin(err), "JoinQuorum", flagOf("JoinQuorum")))
+	text := r.cfg.values.byOrigin(err)
+	for _, field := range []string{"JoinQuorum", "the node's FormerGroup"} {
+		text = strings.ReplaceAll(text, field, flagOf(strings.TrimPrefix(field, "the node's ")))
+	}
+	return cli.Wrong("%s", text)
 }
 
 // started is the JSON form of the announcement of a started node.

@@ -29,7 +29,7 @@ func neverSucceeds(err error) bool {
 	if e, ok := errors.AsType[*api.StatusError](err); ok && (e.Code >= 400 && e.Code < 500 && e.Code != 409 || e.Code == http.StatusNotImplemented) {
 		return true
 	}
-	for _, never := range []error{failaware.ErrDuplicateID, failaware.ErrInUse, failaware.ErrDamaged, api.ErrInUse} {
+	for _, never := range []error{failaware.ErrDuplicateID, failaware.ErrInUse, failaware.ErrDamaged, failaware.ErrGroup, api.ErrInUse} {
 		if errors.Is(err, never) {
 			return true
 		}

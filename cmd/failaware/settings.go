@@ -108,6 +108,7 @@ var settings = []*setting{
 	{"name", "name", "name", "Name", "a name for people (default node-ID)", text(func(c *nodeConfig) *string { return &c.Name })},
 	{"tags", "tag", kindTag, "Tags", "a word about this node for people and programs, which all members know; can be repeated", addTag},
 	{"group", "group", "name", "Group", "the group's name (default \"default\")", text(func(c *nodeConfig) *string { return &c.Group })},
+	{"former_group", "former-group", "name", "FormerGroup", "the name that the group had before it was renamed: a --state-dir and a --kv-dir of that group are taken over", text(func(c *nodeConfig) *string { return &c.FormerGroup })},
 	{"listen", "listen", "HOST:PORT", "Listen", "the UDP address (default 127.0.0.1:0)", text(func(c *nodeConfig) *string { return &c.Listen })},
 	{"peers", "peer", kindPeer, "Peers", "another node, or HOST:PORT alone if its id is not known; one is enough, more are for when it is down; can be repeated", addPeer},
 	{"join", "join", kindJoin, "Join", "where members may be found: an address, a name with all its addresses, a service of the DNS, a file with HOST:PORT in each line, or a multicast group; all nodes can have the same; can be repeated", addJoin},

@@ -130,7 +130,7 @@ func newLoop(change func(*Config)) (*Loop, *fakeConn) {
 // stateOf opens the state of node 1 in a directory for the time of the test.
 func stateOf(t testing.TB, dir string, maxLock time.Duration) *statedir.Dir {
 	t.Helper()
-	d, err := statedir.Open(dir, 1, maxLock)
+	d, err := statedir.Open(dir, statedir.Owner{ID: 1, Group: "a group"}, maxLock)
 	require.NoError(t, err)
 	require.NoError(t, d.Begin())
 	t.Cleanup(func() { _ = d.Close() })

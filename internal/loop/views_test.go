@@ -16,7 +16,7 @@ import (
 func viewsGrow(t testing.TB) {
 	dir, last := t.TempDir(), uint64(0)
 	for range 3 {
-		state, err := statedir.Open(dir, 1, timed.LAN().MaxLockTime)
+		state, err := statedir.Open(dir, statedir.Owner{ID: 1, Group: "a group"}, timed.LAN().MaxLockTime)
 		require.NoError(t, err)
 		require.NoError(t, state.Begin())
 		l, c := newLoop(func(cfg *Config) { cfg.State = state })

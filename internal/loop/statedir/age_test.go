@@ -174,7 +174,7 @@ func acceptedIsNoted(t testing.TB) {
 	state, epochs := filepath.Join(dir, "node-1.state"), filepath.Join(dir, "node-1.epoch")
 	old, err := os.ReadFile(epochs)
 	require.NoError(t, err)
-	require.NoError(t, durable.Write(state, formerKinds[0], []byte(format(3, 1, record{Incarnations: 7, MaxLock: time.Second, HasEpoch: true}))))
+	require.NoError(t, durable.Write(state, formerKinds[1], []byte(format(3, 1, record{Incarnations: 7, MaxLock: time.Second, HasEpoch: true}))))
 	require.NoError(t, durable.Write(epochs, formerEpochKind, epoch.Append(nil, stateOf(progress{2, epoch.Wedged}))))
 	read := func() error {
 		d, err := begin(dir, 1, time.Second)

@@ -13,9 +13,12 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
+// owner returns a node of the group that most tests have.
+func owner(id timed.NodeID) Owner { return Owner{ID: id, Group: "a group"} }
+
 // begin opens a directory for a node that begins.
 func begin(dir string, id timed.NodeID, maxLock time.Duration) (*Dir, error) {
-	d, err := Open(dir, id, maxLock)
+	d, err := Open(dir, owner(id), maxLock)
 	if err == nil {
 		err = d.Begin()
 	}
@@ -38,7 +41,7 @@ func failedLeavesNothing(t testing.TB) {
 	q, err := quorum.Parse("majority:1,2")
 	require.NoError(t, err)
 	attempt := func(want uint64) {
-		d, err := Open(dir, 1, time.Hour)
+		d, err := Open(dir, owner(1), time.Hour)
 		require.NoError(t, err)
 		s, err := d.ReadEpoch(Configured{Quorum: q, Epoch: 7})
 		require.NoError(t, err)
@@ -55,7 +58,7 @@ func failedLeavesNothing(t testing.TB) {
 	require.NoError(t, err)
 	require.Len(t, files, 1, "the lock")
 
-	d, err := Open(dir, 1, time.Second)
+	d, err := Open(dir, owner(1), time.Second)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, d.Incarnation())
 	require.Equal(t, time.Second, d.Earlier())

@@ -26,7 +26,7 @@ func stateIsThatOfItsModel(t testing.TB) {
 
 func playModel(t testing.TB, r *rand.Rand) {
 	dir := t.TempDir()
-	var model record
+	model := record{Group: "a group"}
 	var members []Member
 	var open, closed *Dir
 	var earlier time.Duration

@@ -29,5 +29,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"CountersUnnoted":       olderCopies,
 		"CountersNotedLate":     countersAreTheLatest,
 		"AcceptedEpochUnnoted":  acceptedIsNoted,
+		"GroupUnchecked":        anotherGroupIsRefused,
+		"GroupUnnamed":          renamedGoesOn,
 	})
 }

@@ -27,6 +27,9 @@ type record struct {
 	// Least is a progress that the file of the epoch has had. If it has less, an older copy
 	// has replaced it.
 	Least progress
+	// Group is the name of the group in which the node has run. Empty, the file is of a former
+	// release.
+	Group string
 }
 
 // progress is how far a node is in the changes of its quorum system. It never goes back.
@@ -45,10 +48,10 @@ func (p progress) String() string { return fmt.Sprintf("epoch %d (%v)", p.Epoch,
 
 // recordKind is the kind of record of the state file. Its content is text, so that
 // people can read it. formerKinds are those of earlier releases, which are read but no
-// longer written: without Least, Views, and HasEpoch.
+// longer written: without Group, Least, Views, and HasEpoch.
 var (
-	recordKind  = durable.Kind{Name: "node-state", Version: 4}
-	formerKinds = []durable.Kind{{Name: "node-state", Version: 3}, {Name: "node-state", Version: 2}, {Name: "node-state", Version: 1}}
+	recordKind  = durable.Kind{Name: "node-state", Version: 5}
+	formerKinds = []durable.Kind{{Name: "node-state", Version: 4}, {Name: "node-state", Version: 3}, {Name: "node-state", Version: 2}, {Name: "node-state", Version: 1}}
 )
 
 // contentError says what is wrong with the content of a record.
@@ -59,7 +62,7 @@ func (e contentError) Error() string { return string(e) }
 // layout returns how the content of a file of a version is written, and how many values it
 // has. Each version adds to the one before.
 func layout(version uint32) (text string, values int) {
-	words := []string{"node %d incarnations %d maxlock %d", " epoch %t", " views %d", " entered %d phase %d"}
+	words := []string{"node %d incarnations %d maxlock %d", " epoch %t", " views %d", " entered %d phase %d", " group %q"}
 	text = strings.Join(words[:version], "") + "\n"
 	return text, strings.Count(text, "%")
 }
@@ -67,7 +70,7 @@ func layout(version uint32) (text string, values int) {
 // format returns the content of a file of a version.
 func format(version uint32, id timed.NodeID, r record) string {
 	text, n := layout(version)
-	values := []any{id, r.Incarnations, r.MaxLock.Nanoseconds(), r.HasEpoch, r.Views, r.Least.Epoch, r.Least.Phase}
+	values := []any{id, r.Incarnations, r.MaxLock.Nanoseconds(), r.HasEpoch, r.Views, r.Least.Epoch, r.Least.Phase, r.Group}
 	return fmt.Sprintf(text, values[:n]...)
 }
 
@@ -77,9 +80,10 @@ func parse(version uint32, text string, id timed.NodeID) (record, error) {
 	var r record
 	var node int
 	how, n := layout(version)
-	fields := []any{&node, &r.Incarnations, (*int64)(&r.MaxLock), &r.HasEpoch, &r.Views, &r.Least.Epoch, (*uint8)(&r.Least.Phase)}
+	fields := []any{&node, &r.Incarnations, (*int64)(&r.MaxLock), &r.HasEpoch, &r.Views, &r.Least.Epoch, (*uint8)(&r.Least.Phase), &r.Group}
 	_, err := fmt.Sscanf(text, how, fields[:n]...)
-	if err != nil || format(version, timed.NodeID(node), r) != text {
+	unnamed := version == recordKind.Version && r.Group == ""
+	if err != nil || unnamed || format(version, timed.NodeID(node), r) != text {
 		return r, contentError("it is not the state of a node")
 	}
 	return r, r.check(node, id)

@@ -25,6 +25,8 @@ import (
 type Dir struct {
 	path string
 	id   timed.NodeID
+	// from is the group whose state this was, if the group has another name now.
+	from string
 	// earlier is the lock time that the file had when this process began, or the
 	// configured one if that is longer.
 	earlier time.Duration
@@ -41,18 +43,22 @@ type Dir struct {
 }
 
 // Open locks the state of a node and reads it. It writes nothing: a start that fails before
-// [Dir.Begin] rules no later one. The error matches [ErrInUse] or [ErrDamaged], or is the
-// system's.
-func Open(dir string, id timed.NodeID, maxLock time.Duration) (*Dir, error) {
-	lock, err := takeLock(dir, fmt.Sprintf("node-%v.lock", id), fmt.Sprintf("node %v", id))
+// [Dir.Begin] rules no later one. The error matches [ErrInUse], [ErrGroup] or [ErrDamaged], or
+// is the system's.
+func Open(dir string, o Owner, maxLock time.Duration) (*Dir, error) {
+	lock, err := takeLock(dir, fmt.Sprintf("node-%v.lock", o.ID), o.holder(dir))
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{id: id, path: File(dir, id), lock: lock}
+	d := &Dir{id: o.ID, path: File(dir, o.ID), lock: lock}
 	r, err := d.check()
+	if err == nil {
+		d.from, err = o.takes(d.path, r.Group)
+	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	r.Group = o.Group
 	d.earlier, d.former = max(r.MaxLock, maxLock), r.Views
 	r.Incarnations, r.MaxLock = r.Incarnations+1, d.earlier
 	d.stored = r

@@ -64,10 +64,10 @@ func TestDamagedStateIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, ErrDamaged)
 		require.ErrorContains(t, err, path)
 	}
-	for _, content := range []string{"", "junk", format(4, 2, record{Incarnations: 1, MaxLock: time.Second}), format(4, 1, record{Incarnations: math.MaxUint64, MaxLock: time.Second}),
-		format(4, 1, record{Incarnations: 1, MaxLock: time.Second, Views: math.MaxUint64}),
-		format(4, 1, record{Incarnations: 1, MaxLock: 2 * timed.MaxDuration}), format(4, 1, record{Incarnations: 1, MaxLock: time.Second, HasEpoch: true}) + "x", format(1, 1, record{Incarnations: 1, MaxLock: time.Second}),
-		format(4, 1, record{Incarnations: 1, HasEpoch: true, Least: progress{1, epoch.Wedged + 1}}), format(4, 1, record{Incarnations: 1, Least: progress{1, epoch.Idle}})} {
+	for _, content := range []string{"", "junk", format(5, 2, record{Group: "a group", Incarnations: 1, MaxLock: time.Second}), format(5, 1, record{Group: "a group", Incarnations: math.MaxUint64, MaxLock: time.Second}),
+		format(5, 1, record{Group: "a group", Incarnations: 1, MaxLock: time.Second, Views: math.MaxUint64}),
+		format(5, 1, record{Group: "a group", Incarnations: 1, MaxLock: 2 * timed.MaxDuration}), format(5, 1, record{Group: "a group", Incarnations: 1, MaxLock: time.Second, HasEpoch: true}) + "x", format(1, 1, record{Incarnations: 1, MaxLock: time.Second}), format(4, 1, record{Incarnations: 1, MaxLock: time.Second}), format(5, 1, record{Incarnations: 1, MaxLock: time.Second}),
+		format(5, 1, record{Group: "a group", Incarnations: 1, HasEpoch: true, Least: progress{1, epoch.Wedged + 1}}), format(5, 1, record{Group: "a group", Incarnations: 1, Least: progress{1, epoch.Idle}})} {
 		require.NoError(t, durable.Write(path, recordKind, []byte(content)))
 		refused()
 	}
@@ -171,7 +171,7 @@ func TestHalfAStateIsRefused(t *testing.T) { halfAStateIsRefused(t) }
 func TestAnEpochThatTheStateDoesNotMentionIsKept(t *testing.T) {
 	dir := nodeWithEpoch(t)
 	path := filepath.Join(dir, "node-1.state")
-	require.NoError(t, durable.Write(path, recordKind, []byte(format(4, 1, record{Incarnations: 2, MaxLock: time.Second, Views: 5}))))
+	require.NoError(t, durable.Write(path, recordKind, []byte(format(5, 1, record{Group: "a group", Incarnations: 2, MaxLock: time.Second, Views: 5}))))
 	d, err := begin(dir, 1, time.Second)
 	require.NoError(t, err)
 	s, err := readEpoch(d, Configured{})
@@ -180,11 +180,12 @@ func TestAnEpochThatTheStateDoesNotMentionIsKept(t *testing.T) {
 	require.NoError(t, d.Close())
 	b, err := durable.Read(path, recordKind)
 	require.NoError(t, err)
-	require.Equal(t, format(4, 1, record{Incarnations: 3, MaxLock: time.Second, HasEpoch: true, Views: 5, Least: progress{1, epoch.Idle}}), string(b))
+	require.Equal(t, format(5, 1, record{Group: "a group", Incarnations: 3, MaxLock: time.Second, HasEpoch: true, Views: 5, Least: progress{1, epoch.Idle}}), string(b))
 }
 
-// Files of earlier releases are read. None of them says how far the epoch is, the first two
-// not which views there were, and the first not whether there is an epoch.
+// Files of earlier releases are read. None of them names the group, the first three do not say
+// how far the epoch is, the first two not which views there were, and the first not whether there
+// is an epoch.
 func TestFormerFilesAreRead(t *testing.T) {
 	for _, former := range formerKinds {
 		for _, has := range []bool{false, true} {
@@ -206,7 +207,7 @@ func TestFormerFilesAreRead(t *testing.T) {
 			require.NoError(t, d.Close())
 			b, err := durable.Read(path, recordKind)
 			require.NoError(t, err)
-			require.Equal(t, format(4, 1, record{Incarnations: 8, MaxLock: time.Second, HasEpoch: has}), string(b))
+			require.Equal(t, format(5, 1, record{Group: "a group", Incarnations: 8, MaxLock: time.Second, HasEpoch: has}), string(b))
 
 			write(2)
 			_, err = begin(dir, 1, time.Second)

@@ -22,6 +22,7 @@ var ErrOwner = errors.New("it is not of this node")
 type Owner struct {
 	Node    failaware.NodeID
 	Group   string
+	Former  string // the name that the group had before it was renamed; empty: none
 	Quorate bool // its state requires a quorum
 }
 
@@ -31,6 +32,14 @@ func (o Owner) String() string { return fmt.Sprintf("node %v of group %q", o.Nod
 const ownerFile = "owner"
 
 var ownerKind = durable.Kind{Name: "storage-owner", Version: 1}
+
+// formerly returns the owner under the former name of its group, or "".
+func (o Owner) formerly() string {
+	if o.Former == "" {
+		return ""
+	}
+	return Owner{Node: o.Node, Group: o.Former}.String()
+}
 
 // checkOwner returns an error if the directory is of another owner, and whether it has one.
 // It changes nothing, so that it may come before the directory is locked.
@@ -42,7 +51,7 @@ func checkOwner(dir string, o Owner) (owned bool, err error) {
 		return false, nil
 	case err != nil:
 		return false, err
-	case string(b) != o.String():
+	case string(b) != o.String() && string(b) != o.formerly():
 		return true, fmt.Errorf("%w: %s has the state of %s, and this is %s; name another directory: with an empty one, the node gets the state of the others%s",
 			ErrOwner, dir, b, o, o.adoption(string(b), path))
 	}
@@ -51,12 +60,16 @@ func checkOwner(dir string, o Owner) (owned bool, err error) {
 
 // adoption says how to go on with the state of a former owner all the same, where that does not
 // end in another refusal: with a quorum, the state and the state directory belong together,
-// and that has the node's id.
+// and that has the node's id and its group.
 func (o Owner) adoption(former, path string) string {
-	if o.Quorate && !strings.HasPrefix(former, fmt.Sprintf("node %v of ", o.Node)) {
-		return ""
+	text := ""
+	if strings.HasPrefix(former, fmt.Sprintf("node %v of ", o.Node)) {
+		text = ". If the group was renamed, set the node's FormerGroup"
 	}
-	return fmt.Sprintf(". If this node is to go on with that state, remove the file %s", path)
+	if o.Quorate {
+		return text
+	}
+	return text + fmt.Sprintf(". If this node is to go on with that state, remove the file %s", path)
 }
 
 // MakeStore makes the directory of a store unless it exists.
@@ -119,13 +132,17 @@ func own(dir string, o Owner, id uint64) error {
 	if !owned || errors.Is(err, fs.ErrNotExist) {
 		err = durable.Write(path, journalKind, fmt.Appendf(nil, "%016x", id))
 	}
-	if owned && journal.Passes(err) {
-		return nil
-	}
-	if owned || err != nil {
+	path = filepath.Join(dir, ownerFile)
+	if b, _ := durable.Read(path, ownerKind); owned && string(b) == o.String() {
+		if journal.Passes(err) {
+			return nil
+		}
 		return err
 	}
-	return durable.Write(filepath.Join(dir, ownerFile), ownerKind, []byte(o.String()))
+	if err != nil {
+		return err
+	}
+	return durable.Write(path, ownerKind, []byte(o.String()))
 }
 
 // The record of why a state must not be used.

@@ -49,10 +49,11 @@ func strangers(t testing.TB) {
 func TestAdviceAboutAnOwnerHelps(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, own(dir, Owner{Node: 1, Group: "plant"}, 7))
-	for _, o := range []Owner{{Node: 2, Group: "plant"}, {Node: 2, Group: "plant", Quorate: true}, {Node: 11, Quorate: true}, {Node: 1, Group: "renamed", Quorate: true}} {
+	for _, o := range []Owner{{Node: 2, Group: "plant"}, {Node: 2, Group: "plant", Quorate: true}, {Node: 11, Quorate: true}, {Node: 1, Group: "renamed", Quorate: true}, {Node: 1, Group: "renamed"}} {
 		_, err := checkOwner(dir, o)
 		require.ErrorContains(t, err, "name another directory")
-		require.Equal(t, !o.Quorate || o.Node == 1, strings.Contains(err.Error(), "remove the file "+filepath.Join(dir, ownerFile)), "%v: %v", o, err)
+		require.Equal(t, o.Node == 1, strings.Contains(err.Error(), "set the node's FormerGroup"), "%v: %v", o, err)
+		require.Equal(t, !o.Quorate, strings.Contains(err.Error(), "remove the file "+filepath.Join(dir, ownerFile)), "%v: %v", o, err)
 	}
 }
 
@@ -91,6 +92,29 @@ func lostLog(t testing.TB) {
 }
 
 func TestALostLogIsRefused(t *testing.T) { lostLog(t) }
+
+// A directory of a group that was renamed on purpose is its own under the new name, and its
+// journal is still compared.
+func TestAStorageOfARenamedGroup(t *testing.T) {
+	dir := t.TempDir()
+	open := func(o Owner) error {
+		s, err := OpenStore(dir, o, &words{})
+		return errors.Join(err, s.Close())
+	}
+	old, renamed := Owner{Node: 1, Group: "old", Quorate: true}, Owner{Node: 1, Group: "new", Former: "old", Quorate: true}
+	require.NoError(t, open(old))
+	noted, err := durable.Read(filepath.Join(dir, journalFile), journalKind)
+	require.NoError(t, err)
+	require.NoError(t, durable.Write(filepath.Join(dir, journalFile), journalKind, []byte("17")))
+	require.ErrorIs(t, open(renamed), ErrOwner)
+	require.NoError(t, durable.Write(filepath.Join(dir, journalFile), journalKind, noted))
+	require.ErrorIs(t, open(Owner{Node: 2, Group: "new", Former: "old"}), ErrOwner)
+	for range 2 {
+		require.NoError(t, open(renamed))
+	}
+	require.ErrorIs(t, open(old), ErrOwner)
+	require.NoError(t, open(Owner{Node: 1, Group: "new", Quorate: true}))
+}
 
 func TestAStorageHasOneOwner(t *testing.T) { strangers(t) }
 
