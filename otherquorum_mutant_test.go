@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/mutant"
 )
 
@@ -22,4 +23,10 @@ func TestOtherQuorumOfTheGoneIsNoticed(t *testing.T) {
 	defer mutant.Set(mutant.None)
 	a, _, alone := otherQuorumsTold(t)
 	require.Greater(t, alone, a)
+}
+
+func TestFormerVotesAreNoticed(t *testing.T) {
+	mutant.Set("FormerCountsUnstamped")
+	defer mutant.Set(mutant.None)
+	require.Equal(t, []failaware.NodeID{1}, leadersOfALeftEpoch(t))
 }

@@ -35,14 +35,10 @@ func (e *Election) HandleEpoch(_ timed.Instant, out []Effect) []Effect {
 	return out
 }
 
-// inQuorum returns the supporters of the present round whose votes count in a
-// quorum.
-func (e *Election) inQuorum() timed.Set {
-	if e.cfg.Epochs == nil {
-		return e.replies
-	}
-	return e.replies.Intersect(e.global.counted)
-}
+// inQuorum returns the supporters of the present round whose votes count in a quorum. Where
+// this node's quorum system is not replaced, that of a voter may be: once the voter has left
+// the epoch, its vote makes a local leader.
+func (e *Election) inQuorum() timed.Set { return e.replies.Intersect(e.global.counted) }
 
 // count notes whether a vote counts in a quorum: it must have a stamp, and its request
 // must be of the present epoch.

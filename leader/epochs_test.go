@@ -109,6 +109,23 @@ func TestAVoteAcrossEpochsHasNoStamp(t *testing.T) {
 	}
 }
 
+// Where this node's quorum system is not replaced, but that of its voters is, their votes count as
+// long as they are in its epoch: only such votes have stamps.
+func TestVotesOfALaterEpochDoNotCount(t *testing.T) { laterEpochCountsNot(t) }
+
+func laterEpochCountsNot(t testing.TB) {
+	e, alive, now := candidate(t, Available)
+	for _, stamp := range []VoteStamp{{}, {Counter: 1, At: 5}} {
+		for id := range alive.All() {
+			e.HandleReply(now, incarnation(id), Reply{Number: e.LastRequest(), Support: true, Stamp: stamp}, true, nil)
+		}
+		require.True(t, e.Leads(now))
+		require.Equal(t, stamp != VoteStamp{}, e.LeadsGlobally(now))
+		now = deadline(e, alive)
+		timeout(e, now, alive)
+	}
+}
+
 func membership(t testing.TB, text string) uint64 {
 	s, err := ParseSystem(text)
 	require.NoError(t, err)

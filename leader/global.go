@@ -18,7 +18,7 @@ type globalLead struct {
 
 	lastStamp timed.Instant // the latest stamp that this node gave as a voter
 
-	// Where quorum systems are replaced, some votes do not count.
+	// Votes of nodes that count them in another quorum system, or in none, do not count.
 	asked   QuorumID  // of the present round
 	counted timed.Set // voters of the round whose votes have a stamp
 }

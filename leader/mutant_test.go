@@ -14,16 +14,19 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "leader", notices) }
 
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
-	"HandOverNewer":        newerVotesStay,
-	"HandOverYoung":        successorWaits,
-	"GlobalRevived":        notRevived,
-	"HandedShortened":      newerVotesStay,
-	"OwesNothing":          successorOwes,
-	"GivenUpVotesKept":     givenUpIsForgotten,
-	"ReleaseLateNumber":    releaseOfTheOldLead,
-	"QuorumOfTheDead":      forgetsQuorum,
-	"SuccessorOfAnyLead":   successorOfOneLead,
-	"EpochLeadsOn":         endsWithTheEpoch,
+	"HandOverNewer":      newerVotesStay,
+	"HandOverYoung":      successorWaits,
+	"GlobalRevived":      notRevived,
+	"HandedShortened":    newerVotesStay,
+	"OwesNothing":        successorOwes,
+	"GivenUpVotesKept":   givenUpIsForgotten,
+	"ReleaseLateNumber":  releaseOfTheOldLead,
+	"QuorumOfTheDead":    forgetsQuorum,
+	"SuccessorOfAnyLead": successorOfOneLead,
+	"EpochLeadsOn":       endsWithTheEpoch,
+
+	"FormerCountsUnstamped": laterEpochCountsNot,
+
 	"EpochVotesStay":       endsWithTheEpoch,
 	"EpochVoteUnbound":     voteHoldsEpoch,
 	"AuditForgetsVotes":    audits,
