@@ -34,7 +34,8 @@ type LeaderAnswer struct {
 	// Since is when this node's uninterrupted lead began; 0 unless Leads. Boot and Since
 	// name the lead: two answers that agree on them are of the same lead.
 	Since Instant
-	// Support are the nodes that voted for this node; empty unless Leads.
+	// Support are the nodes that voted for this node, of the global lead those whose votes
+	// count in the quorum system; empty unless Leads.
 	Support Set
 }
 

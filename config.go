@@ -91,7 +91,8 @@ type Config struct {
 	// Quorum, if not nil, says whose votes make a leader a global one. At most one node
 	// of the group leads globally ([Node.LeadsGlobally]); other parts of a split group
 	// keep their local leaders. Quorum must be the same at every node: nodes that differ
-	// do not vote for each other, and say so (event.OtherQuorum). With it, mode [Strict] does
+	// do not vote for each other, and say so (event.OtherQuorum). Each part then leads globally
+	// by its own system. With it, mode [Strict] does
 	// not keep the property BI of package leader.
 	//
 	// With a StateDir, [Node.Timestamp] tells the starts of this node apart, and the

@@ -54,3 +54,36 @@ func TestOtherQuorumIsRepeated(t *testing.T) {
 	require.Equal(t, 6, b)
 	require.Equal(t, 6, alone, "the peer has gone")
 }
+
+// Nodes with state directories and two quorum systems in one epoch do not vote for each other
+// either: a node with a wrong system, which leads globally by itself, does not keep the others from
+// leading by theirs. The support of each is that of its quorum.
+func TestAWrongQuorumSystemBlocksNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net, dir := memory.New(memory.Options{Seed: 1}), t.TempDir()
+		var nodes []*failaware.Node
+		for id, system := range []string{1: "majority:1", 2: "majority:1,2,3", 3: "majority:1,2,3", 4: ""} {
+			if id == 0 {
+				continue
+			}
+			c := failaware.Config{ID: failaware.NodeID(id), Transport: net.Transport(), StateDir: dir, JoinQuorum: system == ""}
+			if system != "" {
+				q, err := quorum.Parse(system)
+				require.NoError(t, err)
+				c.Quorum = q
+			}
+			n, err := failaware.Start(t.Context(), c)
+			require.NoError(t, err)
+			defer n.Close()
+			nodes = append(nodes, n)
+		}
+		time.Sleep(3 * time.Second)
+		support := map[string]bool{}
+		for _, n := range nodes {
+			if a := n.GlobalLeader(); a.Leads {
+				support[a.Support.String()] = true
+			}
+		}
+		require.Equal(t, map[string]bool{"{1}": true, "{2 3}": true}, support)
+	})
+}

@@ -7,7 +7,8 @@ import (
 )
 
 // OtherQuorum says that Peer is configured with another quorum system or epoch. The two do
-// not vote for each other. It comes again each minute while they hear each other.
+// not vote for each other, or their votes do not count in a quorum: a peer that is in a later
+// epoch may vote for a local leader. It comes again each minute while they hear each other.
 type OtherQuorum struct {
 	Header `api:"reason"`
 	Peer   timed.NodeID `api:"peer"`

@@ -45,7 +45,7 @@ func (e *Election) best() timed.NodeID {
 	e.above = 0
 	for id := e.alive.Next(0); id != 0; id = e.alive.Next(id) {
 		st := &e.peers.of(id).state
-		if !st.Contender || e.foreign(id) {
+		if !st.Contender || e.Contradicts(id) {
 			continue
 		}
 		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id) {

@@ -91,12 +91,16 @@ func endsWithTheEpoch(t testing.TB) {
 
 func TestWhatEndsWithTheEpoch(t *testing.T) { endsWithTheEpoch(t) }
 
-func TestAVoteAcrossEpochsHasNoStamp(t *testing.T) {
+// A vote across epochs has no stamp. Of two quorum systems of one epoch, one is wrong: their nodes
+// do not vote for each other, and neither gives way to the other.
+func TestVotesAcrossEpochs(t *testing.T) { acrossEpochs(t) }
+
+func acrossEpochs(t testing.TB) {
 	for _, c := range []struct {
-		id    QuorumID
-		stamp bool
-	}{{QuorumID{}, false}, {QuorumID{1, membership(t, "majority:1,2,3")}, true}, {QuorumID{2, membership(t, "majority:1,2,3")}, false},
-		{QuorumID{1, membership(t, "majority:2,3,4")}, false}} {
+		id             QuorumID
+		support, stamp bool
+	}{{QuorumID{}, true, false}, {QuorumID{1, membership(t, "majority:1,2,3")}, true, true}, {QuorumID{2, membership(t, "majority:1,2,3")}, true, false},
+		{QuorumID{1, membership(t, "majority:2,3,4")}, false, false}} {
 		e, alive, now := changing(t)
 		timeout(e, deadline(e, alive), alive) // the round fails, and its votes are given back
 		now = now.Add(timed.LAN().RoundTime() + time.Millisecond)
@@ -104,9 +108,24 @@ func TestAVoteAcrossEpochsHasNoStamp(t *testing.T) {
 		require.Equal(t, c.id.Epoch == 1 && !c.stamp, len(e.HandleQuorum(now, 2, c.id, nil)) > 0, "%v", c.id)
 		reply, answered := request(e, now, incarnation(2), Request{Number: 9, LockTime: timed.LAN().LockTime}, true, now, alive)
 		require.True(t, answered)
-		require.True(t, reply.Support, "%v", c.id)
+		require.Equal(t, c.support, reply.Support, "%v", c.id)
+		require.Equal(t, !c.support, reply.OtherQuorum, "%v", c.id)
 		require.Equal(t, c.stamp, reply.Stamp != VoteStamp{}, "%v", c.id)
 	}
+}
+
+// A candidate that contradicts the quorum system of this node neither blocks nor deposes it, although
+// it ranks above: it could keep a quorum from being led.
+func TestAContradictingNodeIsNoRival(t *testing.T) {
+	e, alive, now := changing(t)
+	e.NoteState(incarnation(3), &State{Contender: true, Voter: true, Leading: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
+	e.HandleQuorum(now, 3, QuorumID{1, membership(t, "majority:3")}, nil)
+	e.HandleReply(now, incarnation(3), Reply{Number: e.LastRequest(), OtherQuorum: true}, true, nil)
+	supported(e, now, 2, alive)
+	require.True(t, e.LeadsGlobally(now))
+	_, answered := request(e, now, incarnation(3), Request{Number: 9, LockTime: timed.LAN().LockTime}, true, now, alive)
+	require.True(t, answered)
+	require.True(t, e.LeadsGlobally(now))
 }
 
 // Where this node's quorum system is not replaced, but that of its voters is, their votes count as
@@ -124,6 +143,10 @@ func laterEpochCountsNot(t testing.TB) {
 		now = deadline(e, alive)
 		timeout(e, now, alive)
 	}
+	q, ok := e.QuorumStamp(now)
+	require.True(t, ok)
+	require.Equal(t, alive.With(1), q.Voters())
+	require.Empty(t, (*QuorumStamp)(nil).Voters())
 }
 
 func membership(t testing.TB, text string) uint64 {

@@ -75,9 +75,9 @@ func TestAForgottenIncarnationNamesNoQuorumSystem(t *testing.T) { forgetsQuorum(
 func forgetsQuorum(t testing.TB) {
 	e, _, now := candidate(t, Available)
 	e.HandleQuorum(now, 2, QuorumID{Epoch: 1, Digest: 99}, nil)
-	require.True(t, e.foreign(2))
+	require.True(t, e.Contradicts(2))
 	e.Forget(2)
-	require.False(t, e.foreign(2))
+	require.False(t, e.Contradicts(2))
 }
 
 // An answer binds the votes until its end, even if a later one, from a shorter lease, ends

@@ -116,17 +116,14 @@ func (e *Election) HandleQuorum(_ timed.Instant, from timed.NodeID, id QuorumID,
 }
 
 // Contradicts reports whether a peer is known to vote for another quorum system, and neither
-// of the two will hear of the other's: where quorum systems are replaced, one that has another
-// epoch may not have heard yet.
+// of the two will hear of the other's. Such a peer follows a leader with its own quorum system,
+// or none: this node neither votes for it nor gives way to it, or a leader without a quorum
+// might keep those with one from leading globally. Where quorum systems are replaced, a peer
+// that has another epoch may not have heard yet: votes across epochs have no stamp, and make
+// local leaders.
 func (e *Election) Contradicts(id timed.NodeID) bool {
 	return e.differs(id) && (e.cfg.Epochs == nil || e.peers.of(id).quorum.Epoch == e.global.id.Epoch)
 }
-
-// foreign reports whether a peer is known to vote for another quorum system, and this
-// matters for local leadership. Such a peer follows a leader with its own quorum system,
-// or none. Where quorum systems are replaced no peer is foreign: votes across epochs have
-// no stamp, and make local leaders.
-func (e *Election) foreign(id timed.NodeID) bool { return e.cfg.Epochs == nil && e.differs(id) }
 
 // differs reports whether a peer is known to vote for another quorum system.
 func (e *Election) differs(id timed.NodeID) bool {

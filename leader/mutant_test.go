@@ -29,6 +29,7 @@ var notices = map[string]func(testing.TB){
 
 	"EpochVotesStay":       endsWithTheEpoch,
 	"EpochVoteUnbound":     voteHoldsEpoch,
+	"EpochVoteForRivals":   acrossEpochs,
 	"AuditForgetsVotes":    audits,
 	"AuditOfLeadsOnly":     auditsEpochs,
 	"SuccessorRemembered":  namedOnce,

@@ -24,6 +24,17 @@ type QuorumStamp struct {
 	Stamps []Stamp
 }
 
+// Voters returns the nodes whose votes they are of; none for nil.
+func (q *QuorumStamp) Voters() (voters timed.Set) {
+	if q == nil {
+		return voters
+	}
+	for i := range q.Stamps {
+		voters.Add(q.Stamps[i].Node)
+	}
+	return voters
+}
+
 // Timestamp orders a decision of a global leader among all decisions of the global
 // leaders of its epoch: first by the stamps, and then by Counter, which orders the
 // decisions of one incarnation.

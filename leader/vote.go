@@ -14,7 +14,7 @@ func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Re
 	if !e.alive.Has(from.Node) {
 		return out
 	}
-	if e.outranksMe(from.Node) && (e.leading || e.open) && !e.foreign(from.Node) {
+	if e.outranksMe(from.Node) && (e.leading || e.open) && !e.Contradicts(from.Node) {
 		out = e.release(now, Outranked, from.Node, out)
 	}
 	if from == e.lockedTo && m.Number < e.lockRequest {
@@ -42,7 +42,7 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 	if m.LockTime > e.cfg.Timing.MaxLockTime || m.LockTime <= 0 {
 		return false
 	}
-	if e.foreign(from.Node) {
+	if e.Contradicts(from.Node) {
 		reply.OtherQuorum = true
 		return false
 	}

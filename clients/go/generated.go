@@ -985,7 +985,7 @@ type Leader struct {
 	// SinceNs When the node's uninterrupted lead began, on that clock; with boot it names the lead; 0 unless leads.
 	SinceNs int64 `json:"since_ns"`
 
-	// Support The voters of the answering node; empty unless it leads.
+	// Support The voters of the answering node, of the global lead those whose votes count; empty unless it leads.
 	Support []int `json:"support"`
 
 	// UpToDate A lease or a vote backs the answer. While it lasts, the node supports no other node.

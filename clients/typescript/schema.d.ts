@@ -786,7 +786,7 @@ export interface components {
              * @description When the node's uninterrupted lead began, on that clock; with boot it names the lead; 0 unless leads.
              */
             since_ns: number;
-            /** @description The voters of the answering node; empty unless it leads. */
+            /** @description The voters of the answering node, of the global lead those whose votes count; empty unless it leads. */
             support: number[];
         };
         /** @description A promise that the node keeps even if it resigns. Two of one boot and since_ns are of one uninterrupted lead. */

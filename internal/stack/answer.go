@@ -33,7 +33,7 @@ func (s *Snapshot) Lead(now timed.Instant) Lead {
 func (s *Snapshot) GlobalLead(now timed.Instant) Lead {
 	switch {
 	case s.Global && now < s.GlobalUntil:
-		return Lead{Leader: s.Self, Leads: true, UpToDate: true, Until: s.GlobalUntil, Support: s.Support}
+		return Lead{Leader: s.Self, Leads: true, UpToDate: true, Until: s.GlobalUntil, Support: s.Stamps.Voters()}
 	case s.Globally != s.Self.Node:
 		return Lead{Leader: timed.Incarnation{Node: s.Globally}}
 	}

@@ -39,6 +39,7 @@ var notices = map[string]func(testing.TB){
 	"QuietHurried":          hurriedRequest,
 	"QuietLate":             quietIsNotLate,
 	"EpochWonTooLate":       wonTooLate,
+	"SupportOfTheLocalLead": leadsAreWhole,
 	"FormerInAnyEpoch":      spokenToInKind,
 	"FormerUnanswered":      spokenToInKind,
 	"EpochWedgesAtOnce":     wedgesLater,

@@ -16,7 +16,8 @@ func (s *Stack) observe(now timed.Instant, alive timed.Set) {
 	}
 	if s.quorate() && !s.global && s.election.LeadsGlobally(now) {
 		s.global = true
-		s.notify(Event{Kind: EventGlobalElected, Peer: s.cfg.Self.Node, Support: s.election.Support()})
+		stamps, _ := s.election.QuorumStamp(now)
+		s.notify(Event{Kind: EventGlobalElected, Peer: s.cfg.Self.Node, Support: stamps.Voters()})
 	}
 	if to, _ := s.election.Locked(now); to != s.following && (to != s.cfg.Self || s.leading) {
 		s.following = to

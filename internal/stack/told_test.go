@@ -119,11 +119,14 @@ func TestBetweenIncarnationsNothingIsClaimed(t *testing.T) {
 }
 
 // An answer about this node names it.
-func TestLeadsAreWhole(t *testing.T) {
+func TestLeadsAreWhole(t *testing.T) { leadsAreWhole(t) }
+
+func leadsAreWhole(t testing.TB) {
 	self := timed.Incarnation{Node: 3, Boot: 9}
-	s := Snapshot{Self: self, Leading: true, Expiration: 10, Support: timed.SetOf(3, 4), Global: true, GlobalUntil: 8}
+	s := Snapshot{Self: self, Leading: true, Expiration: 10, Support: timed.SetOf(3, 4), Global: true, GlobalUntil: 8,
+		Stamps: &leader.QuorumStamp{Epoch: 1, Stamps: []leader.Stamp{{Node: 3}, {Node: 200}}}}
 	require.Equal(t, Lead{Leader: self, Leads: true, UpToDate: true, Until: 10, Support: s.Support}, s.Lead(5))
-	require.Equal(t, Lead{Leader: self, Leads: true, UpToDate: true, Until: 8, Support: s.Support}, s.GlobalLead(5))
+	require.Equal(t, Lead{Leader: self, Leads: true, UpToDate: true, Until: 8, Support: timed.SetOf(3, 200)}, s.GlobalLead(5), "whose votes count")
 	s = Snapshot{Self: self, Following: timed.Incarnation{Node: 4, Boot: 1}, LockedUntil: 10, Globally: 4}
 	require.Equal(t, Lead{Leader: s.Following, UpToDate: true, Until: 10}, s.Lead(5))
 	require.Equal(t, Lead{Leader: timed.Incarnation{Node: 4}}, s.GlobalLead(5))
