@@ -69,9 +69,9 @@ it is not in the foreground of a terminal. FAILAWARE_LEADER is the id of the nod
 --token, FAILAWARE_EDICT is an edict for that text. When CMD ends, the rest of its process
 group is killed. Run one lock at a node: several all run.
 
-The exit code is that of CMD, 128 + N if signal N ended it; 1 if the lead was lost, or the
-node did not lead within --timeout (by default there is no limit); 2 if CMD cannot be
-started, or for wrong usage.
+The exit code is that of CMD, 128 + N if signal N ended it; 1 if the lead was lost, the
+node did not lead within --timeout (by default there is no limit), or lock failed; 2 if CMD
+cannot be started, or for wrong usage.
 
 A second process guards CMD: it kills the process group when a hold is about to end that
 lock has not renewed because it was stopped, and when lock is killed. On Linux, where lock

@@ -25,27 +25,30 @@ const toGuard = 3
 // its process group, and then becomes the command. So the guard knows the group before the
 // command runs, even if lock is stopped or killed right now.
 func (g *guard) start(cmd *exec.Cmd, group cgroup) error {
-	self, err := os.Executable()
+	path, err := self()
 	if err != nil {
 		return err
 	}
-	cmd.Path, cmd.Args = self, append([]string{os.Args[0], lockExec, string(group), cmd.Path}, cmd.Args...)
+	cmd.Path, cmd.Args = path, append([]string{os.Args[0], lockExec, cli.Version(), string(group), cmd.Path}, cmd.Args...)
 	cmd.ExtraFiles = []*os.File{g.to}
 	return cmd.Start()
 }
 
 func newLockExecCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: lockExec, Hidden: true, Args: cobra.MinimumNArgs(3),
+		Use: lockExec, Hidden: true, Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := sameBuild(args, 4); err != nil {
+				return err
+			}
 			// The signal at the death of lock belongs to the thread that executes.
 			runtime.LockOSThread()
 			_ = sched.Usual(0) // lock has asked for itself and its guard
 			if err := dieWithParent(); err != nil {
 				return err
 			}
-			cgroup(args[0]).join()
-			args = args[1:]
+			cgroup(args[1]).join()
+			args = args[2:]
 			group := guardMessage{messageGroup, uint64(os.Getpid())}
 			if _, err := syscall.Write(toGuard, group.bytes()); err != nil {
 				return err

@@ -52,11 +52,11 @@ const lockGuard = "lock-guard"
 // startGuard starts a guard for a command that will run in a control group. The guard writes
 // to stderr if that is a file, which lasts longer than lock.
 func startGuard(group cgroup, stderr io.Writer) (*guard, error) {
-	self, err := os.Executable()
+	path, err := self()
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{cmd: guardCommand(self, group)}
+	g := &guard{cmd: guardCommand(path, group)}
 	if f, ok := stderr.(*os.File); ok {
 		g.cmd.Stderr = f
 	}
@@ -78,8 +78,8 @@ func startGuard(group cgroup, stderr io.Writer) (*guard, error) {
 }
 
 // guardCommand returns the command that runs a guard, in its own session.
-func guardCommand(self string, group cgroup) *exec.Cmd {
-	return &exec.Cmd{Path: self, Args: []string{os.Args[0], lockGuard, string(group)}, Env: os.Environ(), SysProcAttr: newSession()}
+func guardCommand(path string, group cgroup) *exec.Cmd {
+	return &exec.Cmd{Path: path, Args: []string{os.Args[0], lockGuard, cli.Version(), string(group)}, Env: os.Environ(), SysProcAttr: newSession()}
 }
 
 // until tells the guard when to kill the group. It does not block. If the guard is stopped
@@ -101,14 +101,18 @@ func (g *guard) dismiss() {
 
 func newLockGuardCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: lockGuard, Hidden: true, Args: cobra.ExactArgs(1),
+		Use: lockGuard, Hidden: true, Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := sameBuild(args, 2); err != nil {
+				return err
+			}
+			takeName()
 			clock, err := hwclock.New()
 			if err != nil {
 				return err
 			}
 			signal.Ignore(syscall.SIGPIPE) // from a lock that is gone: the group must be killed all the same
-			descendants := cgroup(args[0])
+			descendants := cgroup(args[1])
 			err = runGuard(openInbox(cmd.InOrStdin()), cmd.OutOrStdout(), clock, func(group int) {
 				descendants.kill()
 				if err := killGroupOf(group); err != nil && descendants == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/api"
+	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/timed"
 )
@@ -134,3 +135,13 @@ func TestTheGuardKillsBetweenLockAndTheEnd(t *testing.T) {
 	end := timed.Instant(time.Second)
 	require.Equal(t, end.Add(-5*time.Millisecond), l.deadline(&api.Held{Until: end}))
 }
+
+// What another build means by its arguments and messages is not known.
+func buildsDiffer(t testing.TB) {
+	require.NoError(t, sameBuild([]string{cli.Version(), "group"}, 2))
+	for _, args := range [][]string{nil, {"group"}, {"", "group"}, {"other", "group"}, {cli.Version()}} {
+		require.ErrorContains(t, sameBuild(args, 2), "restart the lock", args)
+	}
+}
+
+func TestBuildsDiffer(t *testing.T) { buildsDiffer(t) }

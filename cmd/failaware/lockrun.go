@@ -45,7 +45,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	}
 	c, err := startChild(l.cmd, path, l.args, env, l.clock, l.deadline(held))
 	if err != nil {
-		return nil, 0, cli.Wrong("lock: %w", err)
+		return nil, 0, cli.No(fmt.Errorf("lock: %w", err))
 	}
 	asking, stop := context.WithCancel(ctx)
 	defer stop()

@@ -130,7 +130,7 @@ func TestAGuardThatNobodyHearsKills(t *testing.T) {
 	says, out, err := os.Pipe()
 	require.NoError(t, err)
 	require.NoError(t, says.Close())
-	guard := exec.Command("failaware", lockGuard, "")
+	guard := exec.Command("failaware", lockGuard, cli.Version(), "")
 	guard.Stdout = out
 	to, err := guard.StdinPipe()
 	require.NoError(t, err)
@@ -147,4 +147,15 @@ func TestAGuardThatNobodyHearsKills(t *testing.T) {
 	require.Equal(t, syscall.SIGKILL, died.Sys().(syscall.WaitStatus).Signal())
 	require.NoError(t, to.Close())
 	require.NoError(t, guard.Wait())
+}
+
+// What another build starts does nothing, and says what to do.
+func TestAnotherBuildIsRefused(t *testing.T) {
+	for _, args := range [][]string{{lockGuard}, {lockGuard, ""}, {lockGuard, "other", ""}, {lockGuard, cli.Version()},
+		{lockExec}, {lockExec, "", "/bin/true", "true"}, {lockExec, "other", "", "/bin/true", "true"}, {lockExec, cli.Version(), "", "/bin/true"}} {
+		code, out, said := invoke(args...)
+		require.Equal(t, 1, code, args)
+		require.Empty(t, out)
+		require.Equal(t, "failaware: lock: the program was replaced by another build since lock has begun: restart the lock\n", said)
+	}
 }

@@ -45,6 +45,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockRenewsUndrifted":     renewals,
 		"LockGraceGenerous":       graceIsLeft,
 		"LockSleepUnseen":         sleepsAreReported,
+		"LockOfAnyBuild":          buildsDiffer,
 		"KvGivesUp":               persists,
 		"KvForgetsAttempts":       persists,
 	})

@@ -23,6 +23,7 @@ var creators = map[string]string{
 	"replicate/internal/engine/spool.go":   "it goes with the process",
 	"clocksync/clockbound/create_linux.go": "it is empty after a boot",
 	"cmd/failaware/lockcgroup_linux.go":    "files of the kernel",
+	"cmd/failaware/lockself_linux.go":      "a file of the kernel",
 	"cmd/failaware/report.go":              "a copy of what is on the terminal",
 }
 
