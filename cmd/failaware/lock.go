@@ -74,13 +74,14 @@ node did not lead within --timeout (by default there is no limit), or lock faile
 cannot be started, or for wrong usage.
 
 A second process guards CMD: it kills the process group when a hold is about to end that
-lock has not renewed because it was stopped, and when lock is killed. On Linux, where lock
-may make a control group (cgroup v2), it kills all descendants of CMD; otherwise, those
-that have left the process group are killed when CMD has ended, and what has changed its
-real user (sudo) cannot be killed: lock says so, and waits. Nothing can stop CMD while both
-processes do not run, as when the machine stalls or is paused. When lock continues, it
-kills CMD and prints how much too long CMD may have run. If that is too late, have CMD send
-edicts to a store that checks them.`,
+lock has not renewed because it was stopped, and when lock is killed. If the guard is
+killed, lock ends CMD as if the lead were lost. On Linux, where lock may make a control
+group (cgroup v2), both kill all descendants of CMD; otherwise lock alone kills those that
+have left the process group, when CMD has ended, and what has changed its real user (sudo)
+cannot be killed: lock says so, and waits. Nothing can stop CMD while both processes do not
+run, as when the machine stalls or is paused. When lock continues, it kills CMD and prints
+how much too long CMD may have run. If that is too late, have CMD send edicts to a store
+that checks them.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("lock: a command is needed: failaware lock -- CMD ARGS")
@@ -149,6 +150,8 @@ func (l *locking) finish(ctx context.Context, lost error, code cli.ExitCode) (bo
 			return true, nil
 		}
 		return true, &cli.ExitError{Code: code}
+	case errors.Is(lost, errNoGuard): // the next one would not begin either
+		return true, cli.No(fmt.Errorf("lock: %w", lost))
 	case !l.again || ctx.Err() != nil:
 		return true, cli.No(fmt.Errorf("lock: %w", lost))
 	case l.ending != nil:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,14 +22,24 @@ import (
 
 // guard is a second process, which kills the command of `failaware lock` when lock is gone,
 // or is stopped and lets a hold end. It runs in its own session, so a signal that stops
-// lock's group does not stop it. It reads values of type guardMessage from its standard
-// input. Before it kills because a hold ends, it writes a byte to its standard output.
+// lock's group does not stop it, and it ignores those that end a service. It reads values of
+// type guardMessage from its standard input. It writes guardBegins to its standard output,
+// and guardKills before it kills because a hold ends.
 type guard struct {
-	cmd        *exec.Cmd
-	to         *os.File
-	killReport *os.File
-	killed     bool // it has killed the command because of a hold's end; known once it is dismissed
+	cmd       *exec.Cmd
+	to        *os.File
+	says      *os.File
+	dismissed atomic.Bool
+	ended     chan struct{} // closed when it has ended; the rest is known then
+	began     bool
+	killed    bool // it has killed the command because of a hold's end
 }
+
+// What a guard says.
+const (
+	guardBegins = 'b'
+	guardKills  = 'k'
+)
 
 // guardMessage is a message to a guard. The first is a messageKillAt. A messageGroup follows
 // before the command runs, and a messageKillAt after each renewal of the hold.
@@ -56,7 +67,7 @@ func startGuard(group cgroup, stderr io.Writer) (*guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{cmd: guardCommand(path, group)}
+	g := &guard{cmd: guardCommand(path, group), ended: make(chan struct{})}
 	if f, ok := stderr.(*os.File); ok {
 		g.cmd.Stderr = f
 	}
@@ -68,12 +79,13 @@ func startGuard(group cgroup, stderr io.Writer) (*guard, error) {
 	if err != nil {
 		return nil, errors.Join(err, from.Close(), to.Close())
 	}
-	g.cmd.Stdin, g.to, g.cmd.Stdout, g.killReport = from, to, out, says
+	g.cmd.Stdin, g.to, g.cmd.Stdout, g.says = from, to, out, says
 	err = g.cmd.Start()
 	_, _ = from.Close(), out.Close()
 	if err != nil {
 		return nil, errors.Join(err, to.Close(), says.Close())
 	}
+	go g.hear()
 	return g, nil
 }
 
@@ -88,15 +100,44 @@ func (g *guard) until(t timed.Instant) {
 	writeNow(g.to, guardMessage{messageKillAt, uint64(t)}.bytes())
 }
 
-// dismiss ends the guard and sets killed. It must be called after the group was killed and
-// before the id of the group can be used again.
+// hear hears what the guard says until it ends, for whatever reason.
+func (g *guard) hear() {
+	defer close(g.ended)
+	for b := make([]byte, 1); ; {
+		if _, err := io.ReadFull(g.says, b); err != nil {
+			return // the only writer has ended
+		}
+		g.began = g.began || b[0] == guardBegins
+		g.killed = g.killed || b[0] == guardKills
+	}
+}
+
+// dismiss ends the guard. It must be called after the group was killed and before the id of
+// the group can be used again.
 func (g *guard) dismiss() {
+	g.dismissed.Store(true)
 	_ = g.cmd.Process.Kill()
 	_ = g.cmd.Wait() // it was killed
 	_ = g.to.Close()
-	n, _ := g.killReport.Read(make([]byte, 1)) // it does not block: the writer has ended
-	g.killed = n > 0
-	_ = g.killReport.Close()
+	<-g.ended
+	_ = g.says.Close()
+}
+
+// Reasons why a command has no guard.
+var (
+	errUnguarded = errors.New("the guard was ended")
+	errNoGuard   = errors.New("the guard did not begin")
+)
+
+// absence returns why the guard has ended although nobody has dismissed it, or nil.
+func (g *guard) absence() error {
+	switch {
+	case g.dismissed.Load():
+		return nil
+	case g.began:
+		return errUnguarded
+	}
+	return errNoGuard
 }
 
 func newLockGuardCommand() *cobra.Command {
@@ -106,12 +147,15 @@ func newLockGuardCommand() *cobra.Command {
 			if err := sameBuild(args, 2); err != nil {
 				return err
 			}
-			takeName()
 			clock, err := hwclock.New()
 			if err != nil {
 				return err
 			}
-			signal.Ignore(syscall.SIGPIPE) // from a lock that is gone: the group must be killed all the same
+			// SIGPIPE comes from a lock that is gone: the group must be killed all the same. The
+			// others, as at the end of a service, are for lock and its command.
+			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
+			_, _ = cmd.OutOrStdout().Write([]byte{guardBegins})
+			takeName()
 			descendants := cgroup(args[1])
 			err = runGuard(openInbox(cmd.InOrStdin()), cmd.OutOrStdout(), clock, func(group int) {
 				descendants.kill()
@@ -161,7 +205,7 @@ func runGuard(in *inbox, report io.Writer, clock *hwclock.Clock, kill func(group
 		case closed:
 			return nil
 		case group != 0 && until <= now:
-			_, _ = report.Write([]byte{1})
+			_, _ = report.Write([]byte{guardKills})
 			kill(group)
 			until = timed.Never // lock kills later processes of the group when it continues
 		}

@@ -52,6 +52,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	renewals := make(chan renewal)
 	go l.renew(asking, l.timing, renewals)
 	w := &watch{l: l, child: c, held: held}
+	guardEnds := c.guard.ended
 	for {
 		timer := time.NewTimer(w.step())
 		select {
@@ -62,6 +63,9 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 				sayUnkilled(l.cmd.ErrOrStderr(), fmt.Sprintf("process %d, which %s has left,", id, l.args[0]), nil)
 			}
 			return w.outcome(died, c.code()), c.code(), nil
+		case <-guardEnds:
+			guardEnds = nil
+			w.lose(c.guard.absence())
 		case r := <-renewals:
 			w.take(r)
 		case s := <-l.signals:

@@ -92,11 +92,12 @@ func deathTimed(t testing.TB, left bool) timed.Instant {
 	says, out, err := os.Pipe()
 	require.NoError(t, err)
 	require.NoError(t, out.Close())
-	c := &child{guard: &guard{cmd: exec.Command("sleep", "1000"), to: to, killReport: says}, dead: make(chan hwclock.Reading, 1)}
+	c := &child{guard: &guard{cmd: exec.Command("sleep", "1000"), to: to, says: says, ended: make(chan struct{})}, dead: make(chan hwclock.Reading, 1)}
 	if err := c.guard.cmd.Start(); err != nil {
 		_ = to.Close()
 		t.Skip("no program sleep: ", err)
 	}
+	go c.guard.hear()
 	now := int64(1)
 	c.clock = hwclock.Of(func() int64 {
 		if c.guard.cmd.ProcessState != nil {
@@ -114,6 +115,40 @@ func deathTimed(t testing.TB, left bool) timed.Instant {
 }
 
 func TestDeathsAreTimedAtOnce(t *testing.T) { deathsAreTimedAtOnce(t) }
+
+// A guard that ends although nobody has dismissed it is missed. If it never began, the next one
+// would not either.
+func guardsAreMissed(t testing.TB) {
+	for said, want := range map[string]error{"": errNoGuard, "b": errUnguarded, "bk": errUnguarded} {
+		for _, dismissed := range []bool{false, true} {
+			says, out, err := os.Pipe()
+			require.NoError(t, err)
+			_, err = out.WriteString(said)
+			require.NoError(t, err)
+			require.NoError(t, out.Close())
+			g := &guard{says: says, ended: make(chan struct{})}
+			g.dismissed.Store(dismissed)
+			g.hear()
+			<-g.ended
+			require.NoError(t, says.Close())
+			require.Equal(t, said == "bk", g.killed)
+			if dismissed {
+				require.NoError(t, g.absence())
+				continue
+			}
+			require.Equal(t, want, g.absence(), said)
+			a := newAsked(t)
+			a.again = true
+			over, err := a.finish(t.Context(), want, 0)
+			require.Equal(t, want == errNoGuard, over)
+			if over {
+				require.ErrorIs(t, err, want)
+			}
+		}
+	}
+}
+
+func TestAGuardThatEndsIsMissed(t *testing.T) { guardsAreMissed(t) }
 
 // A lock that was stopped for too long does not go on with a new hold: its guard may have
 // killed the command, which would seem to have ended by itself.

@@ -45,6 +45,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"LockRenewsUndrifted":     renewals,
 		"LockGraceGenerous":       graceIsLeft,
 		"LockSleepUnseen":         sleepsAreReported,
+		"LockUnguarded":           guardsAreMissed,
+		"LockUnguardable":         guardsAreMissed,
 		"LockOfAnyBuild":          buildsDiffer,
 		"KvGivesUp":               persists,
 		"KvForgetsAttempts":       persists,
