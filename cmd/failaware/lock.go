@@ -65,9 +65,9 @@ group, and each part of a split network runs its own CMD. With --global (nodes n
 --quorum) there is one CMD in the whole network.
 
 CMD inherits standard input, output and error, and gets the signals that lock gets, but
-it is not in the foreground of a terminal. FAILAWARE_LEADER is the id of the node; with
---token, FAILAWARE_EDICT is an edict for that text. When CMD ends, the rest of its process
-group is killed. Run one lock at a node: several all run.
+it is not in the foreground of a terminal. FAILAWARE_LEADER is the id of the node.
+FAILAWARE_EDICT is an edict for the text of --token, and not set without. When CMD ends, the
+rest of its process group is killed. Run one lock at a node: several all run.
 
 The exit code is that of CMD, 128 + N if signal N ended it; 1 if the lead was lost, the
 node did not lead within --timeout (by default there is no limit), or lock failed; 2 if CMD

@@ -33,7 +33,7 @@ type child struct {
 
 // startChild starts a command and its guard, which kills it at until.
 func startChild(parent *cobra.Command, path string, args, env []string, clock *hwclock.Clock, until timed.Instant) (*child, error) {
-	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: append(os.Environ(), env...),
+	c := &child{cmd: &exec.Cmd{Path: path, Args: args, Env: env,
 		Stdin: parent.InOrStdin(), Stdout: parent.OutOrStdout(), Stderr: parent.ErrOrStderr(),
 		SysProcAttr: newProcessGroup()}, cgroup: newCgroup(), clock: clock,
 		dead: make(chan hwclock.Reading, 1), ended: make(chan struct{}), killing: killGroup}

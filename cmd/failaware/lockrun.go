@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/failaware/failaware/internal/api"
@@ -39,11 +41,7 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 	// The kernel kills the child when the thread that started it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	env := []string{fmt.Sprintf("FAILAWARE_LEADER=%d", l.node)}
-	if held.Edict != "" {
-		env = append(env, "FAILAWARE_EDICT="+held.Edict)
-	}
-	c, err := startChild(l.cmd, path, l.args, env, l.clock, l.deadline(held))
+	c, err := startChild(l.cmd, path, l.args, l.environment(held), l.clock, l.deadline(held))
 	if err != nil {
 		return nil, 0, cli.No(fmt.Errorf("lock: %w", err))
 	}
@@ -78,6 +76,17 @@ func (l *locking) run(ctx context.Context, path string, held *api.Held) (lost er
 		}
 		timer.Stop()
 	}
+}
+
+// environment returns the variables of a command. An edict in lock's own environment, as that
+// of a lock around it, is none of this lead.
+func (l *locking) environment(held *api.Held) []string {
+	const edict = "FAILAWARE_EDICT="
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, edict) })
+	if held.Edict != "" {
+		env = append(env, edict+held.Edict)
+	}
+	return append(env, fmt.Sprintf("FAILAWARE_LEADER=%d", l.node))
 }
 
 // note remembers a signal that ends lock, even if the lead is lost before the command has
