@@ -16,7 +16,7 @@ import (
 // operate gives the API what operators need: metrics, the level of the log and, if it is
 // turned on, profiles.
 func (r *nodeRun) operate(ctx context.Context) {
-	from := metrics.Sources{Version: r.server.Version, Kinds: api.Kinds()}
+	from := metrics.Sources{Version: r.server.Version, Kinds: api.Kinds(), Refused: r.server.Refused}
 	if r.cfg.Broadcast != nil {
 		from.Traffic = func() metrics.Traffic { return metrics.Traffic(r.server.Traffic()) }
 	}

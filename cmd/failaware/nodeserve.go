@@ -131,6 +131,7 @@ func (r *nodeRun) listenHTTP() (net.Listener, error) {
 func (r *nodeRun) makeServer(ctx context.Context) {
 	r.server = r.newServer()
 	r.server.Version = cli.Version()
+	r.server.LogTo(r.log.Named("api"))
 	r.server.Leave = r.askedToLeave
 	r.server.Pages = dashboard.Handler(dashboard.Node)
 	r.operate(ctx)

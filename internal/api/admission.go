@@ -87,8 +87,7 @@ func admit(next http.Handler, missing string, u *underWay, known func(*http.Requ
 			w.Header().Set("Connection", "close")
 			Fail(w, http.StatusUnauthorized, errors.New(missing))
 		case !admittedAs(q, who.name):
-			w.Header().Set("Connection", "close")
-			Fail(w, http.StatusServiceUnavailable, errTooMany)
+			refuse(w, q)
 		case who.lasts > 0:
 			ctx, cancel := context.WithTimeout(admitted.Context(), who.lasts)
 			defer cancel()

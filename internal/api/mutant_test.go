@@ -26,6 +26,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"TokenOfOthers":       tokensAreSecret,
 		"SlotsOfTheClosed":    slotsAreCounted,
 		"SlotsOfTheUnknown":   unknownTakeNoPlace,
+		"SocketUntold":        clientsOfTheSocketAreTold,
+		"SocketUnlimited":     clientsOfTheSocketAreTold,
 		"SocketOpenToAll":     socketsAreClosedToOthers,
 		"OutcomeToRepeat":     statusesOfErrors,
 		"DeliveriesSkipped":   deliveriesBeginAnew,

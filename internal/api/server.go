@@ -69,6 +69,7 @@ type Server struct {
 	cancel  context.CancelFunc
 
 	sent, sentBytes atomic.Uint64 // messages for clients
+	refusals        refusals
 
 	mu      sync.Mutex
 	running []*http.Server
@@ -244,7 +245,7 @@ func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok b
 }
 
 // Serve answers on a listener until Close. Further calls may serve further listeners.
-func (s *Server) Serve(l net.Listener) error { return s.serve(l, s.Handler(), nil) }
+func (s *Server) Serve(l net.Listener) error { return s.serve(l, withRoom(s.Handler()), nil) }
 
 // serve answers with a handler, over TLS if there is a configuration.
 func (s *Server) serve(l net.Listener, h http.Handler, secure *tls.Config) error {
@@ -255,7 +256,9 @@ func (s *Server) serve(l net.Listener, h http.Handler, secure *tls.Config) error
 	if s.ctx.Err() != nil {
 		return l.Close() // Close came first
 	}
-	limited := net.Listener(limit(l))
+	counted := limit(l)
+	counted.refused = s.refusals.note
+	limited := net.Listener(counted)
 	if secure != nil {
 		limited = tls.NewListener(limited, secure)
 	}

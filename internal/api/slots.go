@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 	"crypto/tls"
-	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -24,11 +24,12 @@ const (
 	// address that shows the token.
 	MaxPerUser = 32
 	// MaxStrangers is how many connections may be open that have not yet shown the
-	// token. The oldest one is closed when there is one more.
+	// token, or over a unix socket have found no room. The oldest one is closed when there
+	// is one more.
 	MaxStrangers = 64
 )
 
-var errTooMany = errors.New("the node has too many connections")
+var errTooMany = fmt.Errorf("the node has too many connections: %d, and of one user %d, are the most", MaxConnections, MaxPerUser)
 
 // slots counts the connections of a listener.
 type slots struct {
@@ -40,10 +41,11 @@ type slots struct {
 	users     map[int]int
 	clients   map[string]int
 	strangers []*slotConn // oldest first
+	refused   func()      // is called for each request of a connection that has no room
 }
 
 func limit(l net.Listener) *slots {
-	return &slots{Listener: l, most: MaxConnections, perUser: MaxPerUser, users: map[int]int{}, clients: map[string]int{}}
+	return &slots{Listener: l, most: MaxConnections, perUser: MaxPerUser, users: map[int]int{}, clients: map[string]int{}, refused: func() {}}
 }
 
 // slotConn is a counted connection.
@@ -61,28 +63,24 @@ type slotConn struct {
 // noUser is the user of a connection whose user is not known.
 const noUser = -1
 
-// Accept returns the next connection. One over a unix socket is admitted at once or
-// closed; others are strangers until admit.
+// Accept returns the next connection. One over a unix socket is admitted at once if there is
+// room. Others are strangers until admit.
 func (s *slots) Accept() (net.Conn, error) {
-	for {
-		c, err := s.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		out := &slotConn{Conn: c, slots: s, user: noUser}
-		u, unix := c.(*net.UnixConn)
-		if !unix {
-			s.addStranger(out)
-			return out, nil
-		}
+	c, err := s.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	out := &slotConn{Conn: c, slots: s, user: noUser}
+	u, unix := c.(*net.UnixConn)
+	if unix {
 		if user, known, err := trust.User(u); err == nil && known {
 			out.user = user
 		}
-		if s.admit(out) {
-			return out, nil
-		}
-		_ = c.Close()
 	}
+	if !unix || !s.admit(out) {
+		s.addStranger(out)
+	}
+	return out, nil
 }
 
 // addStranger counts a connection, and closes the oldest of too many.
@@ -170,6 +168,27 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 func admittedAs(q *http.Request, client string) bool {
 	c := connOf(q)
 	return c == nil || c.slots.admitAs(c, client)
+}
+
+// withRoom passes on requests of the unix socket, and refuses those whose connections have found
+// no room and still find none.
+func withRoom(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !admittedAs(q, "") {
+			refuse(w, q)
+			return
+		}
+		next.ServeHTTP(w, q)
+	})
+}
+
+// refuse answers a request whose connection has no room, and ends the connection.
+func refuse(w http.ResponseWriter, q *http.Request) {
+	if c := connOf(q); c != nil {
+		c.slots.refused()
+	}
+	w.Header().Set("Connection", "close")
+	Fail(w, http.StatusServiceUnavailable, errTooMany)
 }
 
 // connOf returns the counted connection of a request, or nil.

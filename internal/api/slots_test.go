@@ -6,9 +6,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
@@ -117,6 +121,8 @@ func TestStrangersDoNotShutOutClients(t *testing.T) {
 func TestTooManyClientsAreToldSo(t *testing.T) {
 	l := limit(nil)
 	l.most = 0
+	refused := 0
+	l.refused = func() { refused++ }
 	c := &slotConn{slots: l, user: noUser}
 	q := httptest.NewRequest(http.MethodGet, "/", nil)
 	q.Host = "127.0.0.1"
@@ -125,17 +131,58 @@ func TestTooManyClientsAreToldSo(t *testing.T) {
 	guard(http.NotFoundHandler(), TokenOf("x")).ServeHTTP(w, q.WithContext(withConn(q.Context(), c)))
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.Contains(t, w.Body.String(), errTooMany.Error())
+	require.Equal(t, 1, refused)
 }
 
-func TestTheSocketKnowsItsUsers(t *testing.T) {
-	inner, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+// A client of the socket that finds no room is told so, and is answered if there is room by then.
+func clientsOfTheSocketAreTold(t testing.TB) {
+	path := filepath.Join(t.TempDir(), "s")
+	inner, err := net.Listen("unix", path)
 	require.NoError(t, err)
 	l := limit(inner)
 	l.most = 1
-	dial := accepts(t, l)
-	_, first := dial()
-	require.True(t, first.(*slotConn).admitted)
-	c, err := net.Dial("unix", inner.Addr().String())
+	var refused atomic.Int64
+	l.refused = func() { refused.Add(1) }
+	srv := newHTTPServer(withRoom(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { Answer(w, http.StatusOK, Done{true}) })))
+	go func() { _ = srv.Serve(l) }()
+	defer func() { _ = srv.Close() }()
+	first, err := net.Dial("unix", path)
 	require.NoError(t, err)
-	requireClosed(t, c)
+	require.Eventually(t, func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.total == 1
+	}, longEnough, time.Millisecond)
+	client := func() error { return NewClient(Address{Socket: path}, "").Post(t.Context(), "/") }
+	for range 3 {
+		var e *StatusError
+		require.ErrorAs(t, client(), &e)
+		require.Equal(t, http.StatusServiceUnavailable, e.Code)
+		require.ErrorContains(t, e, "too many connections: 128, and of one user 32, are the most")
+	}
+	require.EqualValues(t, 3, refused.Load())
+	require.NoError(t, first.Close())
+	require.Eventually(t, func() bool { return client() == nil }, longEnough, time.Millisecond)
+}
+
+func TestClientsOfTheSocketAreToldOfTooMany(t *testing.T) { clientsOfTheSocketAreTold(t) }
+
+// Refusals are logged when they begin, and once a minute while they go on.
+func TestRefusalsAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		r := refusals{log: hclog.New(&hclog.LoggerOptions{Output: &text})}
+		lines := func() int { return strings.Count(text.String(), "\n") }
+		r.note()
+		require.Equal(t, 1, lines())
+		require.Contains(t, text.String(), "requests are refused: the node has too many connections: 128, and of one user 32, are the most: count=1")
+		for range 119 {
+			time.Sleep(time.Second)
+			r.note()
+		}
+		require.Equal(t, 2, lines())
+		require.Contains(t, text.String(), "count=60")
+		require.EqualValues(t, 120, r.count)
+		(&refusals{}).note()
+	})
 }

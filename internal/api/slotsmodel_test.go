@@ -34,7 +34,7 @@ func slotsAreCounted(t testing.TB) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			if len(all) == 0 || rapid.IntRange(0, 3).Draw(t, "comes") == 0 {
 				c := &slotConn{Conn: idle{}, slots: l, user: rapid.SampledFrom([]int{noUser, 0, 12345}).Draw(t, "user")}
-				if all = append(all, c); c.user == noUser {
+				if all = append(all, c); c.user == noUser || !l.admit(c) {
 					l.addStranger(c)
 				}
 				continue

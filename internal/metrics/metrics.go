@@ -46,6 +46,7 @@ type Sources struct {
 	Traffic  func() Traffic
 	Store    func() Store
 	Handlers func() Handlers
+	Refused  func() uint64 // requests for which the API had no connection left
 }
 
 // Metrics are those of one node.

@@ -79,6 +79,7 @@ var (
 	descStoreEvents = desc("store_events_total", "Events of the replicated state.", "kind")
 
 	descHandled = desc("handler_events_total", "Events for commands and webhooks, by what became of them.", "outcome")
+	descRefused = desc("api_refused_total", "Requests that the API refused because there were too many connections.")
 )
 
 // Describe implements [prometheus.Collector].
@@ -196,6 +197,9 @@ func (out *sink) sources(from *Sources) {
 		out.count(descHandled, h.Handled, "handled")
 		out.count(descHandled, h.Failed, "failed")
 		out.count(descHandled, h.Dropped, "dropped")
+	}
+	if from.Refused != nil {
+		out.count(descRefused, from.Refused())
 	}
 	if from.Store != nil {
 		x := from.Store()

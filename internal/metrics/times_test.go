@@ -84,7 +84,7 @@ func TestEachCounterHasItsField(t *testing.T) {
 	x.Peers = append(x.Peers, failaware.PeerStatus{}, failaware.PeerStatus{ID: 3, FastPackets: 4, SlowPackets: 5})
 	text := scrapeOf(t, func(out *sink) {
 		out.loop(&x)
-		out.sources(&Sources{Handlers: func() Handlers { return Handlers{Handled: 8, Failed: 9, Dropped: 6} }})
+		out.sources(&Sources{Handlers: func() Handlers { return Handlers{Handled: 8, Failed: 9, Dropped: 6} }, Refused: func() uint64 { return 3 }})
 	})
 	for series, want := range map[string]string{
 		"loop_lateness_max_seconds": "1.5",
@@ -96,6 +96,7 @@ func TestEachCounterHasItsField(t *testing.T) {
 		`handler_events_total{outcome="handled"}`:   "8",
 		`handler_events_total{outcome="failed"}`:    "9",
 		`handler_events_total{outcome="dropped"}`:   "6",
+		"api_refused_total":                         "3",
 	} {
 		require.Equal(t, want, value(text, "failaware_"+series), series)
 	}
