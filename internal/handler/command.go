@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,6 +59,9 @@ func (r *running) command(ctx context.Context, e event.Event, dropped uint64, da
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = outputDelay
 	ownGroup(cmd)
+	// The thread must not end before the command: see dieWithNode.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	err := cmd.Start()
 	if err == nil {
 		_ = sched.Usual(cmd.Process.Pid) // the node has asked for itself
