@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -238,6 +239,60 @@ func TestALostStateDirectoryShows(t *testing.T) {
 			}
 		}
 		require.Equal(t, c.lost, lost, name)
+	}
+}
+
+// The node that leads says that a voter comes back without its state directory, and that one says
+// itself that it has none. One that comes back with it is not accused.
+func TestWhoHasLostItsStateDirectoryIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	nodes := startEpochs(t, dir)
+	leader := inEpoch(t, 1, before, nodes)
+	id := NodeID(1)
+	if leader.ID() == id {
+		id = 2
+	}
+	accuser := func() *Node { // the leader, unless a busy machine made another one
+		for _, n := range nodes {
+			s := n.Status()
+			if slices.ContainsFunc(s.Peers, func(p PeerStatus) bool { return p.ID == id && p.Forgot }) {
+				return n
+			}
+		}
+		return nil
+	}
+	again := func(dir string) (log *lines) {
+		log = new(lines)
+		cfg := nodes[id-1].Config()
+		cfg.Peers, cfg.StateDir, cfg.LogHandler = nil, dir, slog.NewTextHandler(log, nil)
+		for _, other := range nodes {
+			if other.ID() != id {
+				cfg.Peers = append(cfg.Peers, Peer{other.ID(), other.Addr().String()})
+			}
+		}
+		require.NoError(t, nodes[id-1].Close())
+		nodes[id-1] = startNode(t, cfg)
+		eventually(t, "a leader has its vote", func() bool {
+			l := globalLeaderOf(nodes...)
+			return l != nil && l.View().View.Has(Incarnation{Node: id, Boot: nodes[id-1].Status().Boot})
+		})
+		return log
+	}
+	log := again(dir)
+	require.NotContains(t, log.String(), "knows nothing of this node")
+	require.Nil(t, accuser())
+
+	log = again(t.TempDir())
+	require.Regexp(t, `level=WARN msg="the state directory knows nothing of this node, which has a vote in majority:1,2,3: `, log.String())
+	eventually(t, "the leader names it", func() bool { return accuser() != nil })
+	for e := range accuser().EventsSince(t.Context(), 0) {
+		if f, ok := e.(event.PeerForgot); ok {
+			require.Equal(t, id, f.Peer)
+			require.Equal(t, nodes[id-1].Status().Boot, f.Boot)
+			require.EqualValues(t, 1, f.Starts)
+			require.GreaterOrEqual(t, f.Before, uint64(2))
+			break
+		}
 	}
 }
 

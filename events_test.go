@@ -60,7 +60,7 @@ func TestNumbersOfEventsContinue(t *testing.T) { numbersContinue(t) }
 // acts on it.
 func TestTheEventTable(t *testing.T) {
 	own := []stack.EventKind{stack.EventRestart, stack.EventOverrun, stack.EventNewEpoch, stack.EventDuplicateID, stack.EventVerified}
-	for k := stack.EventReady; k <= stack.EventRival; k++ {
+	for k := stack.EventReady; k <= stack.EventPeerForgot; k++ {
 		require.Equal(t, slices.Contains(own, k), eventOf[k] == nil, "event %d", k)
 	}
 	require.Len(t, eventOf, len(eventTable))

@@ -45,6 +45,9 @@ var eventTable = []eventRow{
 	row(hclog.Warn, stack.EventRival, func(_ *Node, h event.Header, e *stack.Event) event.PeerDuplicated {
 		return event.PeerDuplicated{Header: h, Peer: e.Peer, Boot: e.Boot, Addr: e.Text}
 	}),
+	row(hclog.Warn, stack.EventPeerForgot, func(_ *Node, h event.Header, e *stack.Event) event.PeerForgot {
+		return event.PeerForgot{Header: h, Peer: e.Peer, Boot: e.Boot, Starts: e.Starts, Before: e.Before}
+	}),
 	row(hclog.Warn, stack.EventMismatch, func(n *Node, h event.Header, e *stack.Event) event.Mismatch {
 		return event.Mismatch{Header: h, Peer: e.Peer, Addr: e.Text, Elsewhere: e.Elsewhere,
 			Differences: n.differences(settingsOf(e))}

@@ -1,6 +1,8 @@
 package failaware
 
 import (
+	"fmt"
+
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/leader/quorum"
 )
@@ -33,4 +35,19 @@ func (f *firstStart) lost(e event.Event) bool {
 // firstStart returns what is known of the state directory before the node runs.
 func (n *Node) firstStart() *firstStart {
 	return &firstStart{id: n.cfg.ID, join: n.cfg.JoinQuorum, empty: n.state.Incarnation() == 1}
+}
+
+// warnOfNoState says that the state directory has nothing of this node: its path may be mistyped,
+// or its disk not mounted, or new. A voter could then break promises of its earlier processes,
+// and only people know whether there were any.
+func (n *Node) warnOfNoState() {
+	c := &n.cfg
+	switch {
+	case n.state.Incarnation() != 1:
+	case c.Quorum != nil && !c.JoinQuorum && c.Quorum.Members().Has(c.ID):
+		n.log.Warn(fmt.Sprintf("the state directory knows nothing of this node, which has a vote in %v: that is right at its first start; "+
+			"if it has run before, stop it at once, because it has forgotten its promises, and see docs/how-to/disasters.md", c.Quorum), "directory", c.StateDir)
+	default:
+		n.log.Info("the state directory knows nothing of this node: it begins anew", "directory", c.StateDir)
+	}
 }

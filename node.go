@@ -324,10 +324,7 @@ func (n *Node) openState() (err error) {
 	if n.state, err = statedir.Open(c.StateDir, owner, c.Timing.MaxLockTime); err != nil {
 		return err
 	}
-	if n.state.Incarnation() == 1 {
-		// The path may be mistyped, or its disk not mounted.
-		n.log.Info("the state directory knows nothing of this node: it begins anew", "directory", c.StateDir)
-	}
+	n.warnOfNoState()
 	if from := n.state.Renamed(); from != "" {
 		n.log.Warn("the state directory is taken over from the group's former name", "directory", c.StateDir, "former", from)
 	}

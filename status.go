@@ -93,6 +93,10 @@ type PeerStatus struct {
 	Support   int    // how many nodes support it, while it leads
 	Weight    uint16 // [Config.Weight] there
 	LockedTo  NodeID // the node that its vote is bound to, or NoNode
+	// Forgot says that it has lost its state directory, or has an older copy, and so has
+	// forgotten promises: see [event.PeerForgot]. It stays until this process ends, or an epoch
+	// begins in which the peer has no vote.
+	Forgot bool
 }
 
 // Counter is a named number that only grows.
@@ -145,7 +149,7 @@ func (n *Node) Status() Status {
 
 // peerStatus returns the status of a peer, from the loop's knowledge of it.
 func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
-	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Incompatible: p.Incompatible, Keys: p.Keys,
+	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Incompatible: p.Incompatible, Keys: p.Keys, Forgot: p.Forgot,
 		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast, FastPackets: p.FastPackets, SlowPackets: p.SlowPackets,
 		OffsetLow: p.OffsetLow, OffsetHigh: p.OffsetHigh, OffsetKnown: p.OffsetKnown,
 		Leads: p.Leads, Candidate: p.Candidate, Late: p.Late, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}

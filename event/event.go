@@ -13,8 +13,8 @@
 // By subject:
 //
 //   - this node: [Ready], [Restarted], [Inconsistent], [Unfit], [PacketUnsent], [Missed];
-//   - its peers: [PeerAlive], [PeerSilent], [PeerRestarted], [PeerCloned], [PeerDuplicated], [PeerLeaving],
-//     [Mismatch], [OtherQuorum];
+//   - its peers: [PeerAlive], [PeerSilent], [PeerRestarted], [PeerCloned], [PeerDuplicated], [PeerForgot],
+//     [PeerLeaving], [Mismatch], [OtherQuorum];
 //   - leaders: [Following], [Elected], [LeadLost], [QuorumChange];
 //   - views: [ViewInstalled], [ViewFresh], [ViewStale];
 //   - clocks: [ClockAdopted], [ClockStepped], [ClockFault], [UTCChanged], [Falseticker],

@@ -95,6 +95,29 @@ func (e PeerDuplicated) String() string {
 	return fmt.Sprintf("two processes have the id of %s: the one at %s, with boot id %v, is ignored; give it an id of its own", e.node(e.Peer), e.Addr, e.Boot)
 }
 
+// PeerForgot says that the votes of Peer show that its state directory was lost, was left out,
+// or is an older copy: each start is counted there, and the number has not grown since an earlier
+// process of Peer. It has forgotten promises of that one. Only the node that it votes for can
+// notice that, and only if the earlier process has voted for it as well.
+type PeerForgot struct {
+	Header
+	Peer   timed.NodeID `api:"peer"`
+	Boot   timed.BootID `api:"boot"`
+	Starts uint64       // that it has counted; 0: it has no state directory
+	Before uint64       // that an earlier process of it had counted
+}
+
+// Kind returns "peer-forgot".
+func (PeerForgot) Kind() string { return "peer-forgot" }
+
+func (e PeerForgot) String() string {
+	lost := fmt.Sprintf("its state directory was lost, is an older copy, or cannot be written: it counts %d starts after %d", e.Starts, e.Before)
+	if e.Starts == 0 {
+		lost = fmt.Sprintf("it runs without its state directory, which had counted %d starts", e.Before)
+	}
+	return fmt.Sprintf("%s has forgotten its promises: %s; stop it, and see docs/how-to/disasters.md", e.node(e.Peer), lost)
+}
+
 // PeerLeaving says that Peer leaves the group.
 type PeerLeaving struct {
 	Header

@@ -201,7 +201,7 @@ func (p *Prepared) checkViews(node failaware.Config, known uint64) error {
 		return nil
 	}
 	return fmt.Errorf("replicate: Storage: %w: %s has a state of view %v, but %s knows no view after sequence %d: it was lost, or is older; restore it. "+
-		"If that is impossible, move both away, and let the node come back with JoinQuorum, and under a new id or in a later epoch: it gets the state of the others",
+		"If that is impossible, move both away, and let the node come back with JoinQuorum, and under a new id (docs/how-to/disasters.md says when its own is safe): it gets the state of the others",
 		failaware.ErrDamaged, p.cfg.Storage, have, attach.StateFile(node.StateDir, node.ID), known)
 }
 

@@ -97,7 +97,7 @@ func TestPrepareRefusesAStateWithoutItsStateDirectory(t *testing.T) {
 			err := prepare()
 			require.ErrorIs(t, err, failaware.ErrDamaged)
 			require.ErrorContains(t, err, filepath.Join(state, "node-1.state"))
-			require.ErrorContains(t, err, "come back with JoinQuorum, and under a new id or in a later epoch")
+			require.ErrorContains(t, err, "come back with JoinQuorum, and under a new id (docs/how-to/disasters.md says when its own is safe)")
 			require.NoDirExists(t, state)
 		}
 		require.NoError(t, os.Rename(kept, state))

@@ -1022,6 +1022,9 @@ type MemberInfo struct {
 	// Fast That packet was fast.
 	Fast bool `json:"fast"`
 
+	// Forgot Its votes show that its state directory was lost, or is an older copy: it has forgotten promises (event peer-forgot).
+	Forgot *bool `json:"forgot,omitempty"`
+
 	// InView It is a member of the view of this answer.
 	InView bool `json:"in_view"`
 

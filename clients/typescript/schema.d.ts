@@ -1062,6 +1062,8 @@ export interface components {
             weight: number;
             /** @description The node that its vote is bound to, as it reports. */
             locked_to: number;
+            /** @description Its votes show that its state directory was lost, or is an older copy: it has forgotten promises (event peer-forgot). */
+            forgot?: boolean;
         };
         /** @description Everything about a node. */
         Status: {

@@ -28,7 +28,8 @@ func newMembersCommand(g *globals) *cobra.Command {
               none in time, or "deaf": it does not hear the node that answers, or
               that its settings differ or its packets do not count: status says why,
               also if all are unknown
-  TAGS        what the nodes say of themselves, if any has a tag`,
+  TAGS        what the nodes say of themselves, if any has a tag
+  NOTE        what is wrong besides, if anything is`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := show(g, cmd, "/v1/members", writeMembers)
@@ -43,6 +44,10 @@ func writeMembers(w io.Writer, all *api.Members) error {
 	tagged := slices.ContainsFunc(all.Members, func(m api.MemberInfo) bool { return len(m.Tags) > 0 })
 	if tagged {
 		head = append(head, "TAGS")
+	}
+	noted := slices.ContainsFunc(all.Members, func(m api.MemberInfo) bool { return noteText(&m) != "" })
+	if noted {
+		head = append(head, "NOTE")
 	}
 	t.Row(head...)
 	for i := range all.Members {
@@ -65,9 +70,23 @@ func writeMembers(w io.Writer, all *api.Members) error {
 		if tagged {
 			row = append(row, cli.Dash(tagText(m.Tags)))
 		}
+		if noted {
+			row = append(row, cli.Dash(noteText(m)))
+		}
 		t.Row(row...)
 	}
 	return t.Flush()
+}
+
+// forgotText says of a node that it has forgotten promises.
+const forgotText = "has forgotten its promises: its state directory was lost, or is an older copy"
+
+// noteText says what is wrong with a node, besides what the other columns tell.
+func noteText(m *api.MemberInfo) string {
+	if m.Forgot {
+		return forgotText
+	}
+	return ""
 }
 
 // tagText formats tags in the order of their keys.

@@ -41,7 +41,7 @@ func Topics() []string { return []string{"views", "leader", "clock", "peers", "b
 // kinds are all kinds of events.
 var kinds = []string{"clock-adopted", "clock-falseticker", "clock-fault", "clock-stepped", "clock-truechimer", "clock-utc", "elected", "following",
 	"global-elected", "global-lost", "inconsistent", "lead-lost", "mismatch", "missed", "other-quorum", "packet-unsent", "peer-alive", "peer-cloned",
-	"peer-duplicated", "peer-leaving", "peer-restarted", "peer-silent", "quorum-change", "ready", "restarted", "slow-consumer", "stamp-ahead",
+	"peer-duplicated", "peer-forgot", "peer-leaving", "peer-restarted", "peer-silent", "quorum-change", "ready", "restarted", "slow-consumer", "stamp-ahead",
 	"unfit", "view-fresh", "view-installed", "view-stale"}
 
 // Kinds returns all kinds of events.

@@ -43,6 +43,8 @@ func someEvents() []event.Event {
 		event.PeerLeaving{Header: h, Peer: 2, Boot: 5, ForGood: true},
 		event.PeerCloned{Header: h, Peer: 2, Boot: 5},
 		event.PeerDuplicated{Header: h, Peer: 2, Boot: 5, Addr: "192.0.2.7:7001"},
+		event.PeerForgot{Header: h, Peer: 2, Boot: 5, Starts: 1, Before: 3},
+		event.PeerForgot{Header: h, Peer: 2, Boot: 5, Before: 3},
 		event.Elected{Header: h},
 		event.LeadLost{Header: h, Reason: leader.Outranked, By: 2},
 		event.LeadLost{Header: h},

@@ -97,6 +97,8 @@ type MemberInfo struct {
 	Support      int    `json:"support"`
 	Weight       int    `json:"weight"`
 	LockedTo     int    `json:"locked_to"`
+	// Forgot says that it has lost its state directory, or has an older copy.
+	Forgot bool `json:"forgot,omitempty"`
 }
 
 // Status is the answer of /v1/status.

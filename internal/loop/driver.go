@@ -43,6 +43,7 @@ type driver struct {
 	mismatches mismatches
 	lag        lag
 	quorums    quorums
+	voters     voters
 	awaits     timed.Instant // when to look at the events that wait for settings; 0: none waits
 
 	introductions *introduce.Machine // nil between two incarnations

@@ -84,7 +84,7 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 		d.answerModel(&h, pkt)
 	}
 	if kind == datagram.Delivered {
-		d.measure(h.Source, delay)
+		d.delivered(h.Source, delay)
 	}
 	if kind == datagram.Accepted {
 		d.mismatches.forget(h.Source)
@@ -96,6 +96,12 @@ func (d *driver) handle(pkt *udp.Packet, last bool) (refused string) {
 		d.routes.follow(&h, pkt.Addr, proved, kind, now, 2*d.cfg.Timing.Expires)
 	}
 	return d.refusalOf(kind, &d.in.packet)
+}
+
+// delivered takes note of a packet of an accepted incarnation.
+func (d *driver) delivered(from timed.NodeID, delay datagram.Delay) {
+	d.measure(from, delay)
+	d.noteVotes(&d.in.packet)
 }
 
 // measure counts a packet of an accepted incarnation.

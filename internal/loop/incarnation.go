@@ -128,6 +128,9 @@ func (d *driver) writeEpoch(s *epoch.State) {
 		d.fail(err, true)
 		return
 	}
+	if d.cfg.Epochs == nil || s.Epoch != d.cfg.Epochs.Epoch {
+		d.voters.enter(s)
+	}
 	d.cfg.Epochs = s
 }
 

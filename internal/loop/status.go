@@ -48,6 +48,7 @@ type PeerStatus struct {
 	Refused      string
 	Incompatible bool
 	Keys         []seal.KeyID // by its latest packet, the one that seals first
+	Forgot       bool         // as far as its votes tell, it has lost its state directory, or has an older copy
 	Alive        bool
 	Fault        bool          // a clock fault lies between this node and the peer
 	Delay        time.Duration // proven delay bound of its last packet, or [datagram.Unknown]
@@ -124,7 +125,7 @@ func (d *driver) unlisted() (list []PeerStatus) {
 
 func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	t := &d.routes.to[id]
-	p := PeerStatus{ID: id, Addr: t.Addr, Keys: d.opening.rings[id].list(), Alive: d.pub.current.Alive.Has(id), Delay: datagram.Unknown, LastFast: -1,
+	p := PeerStatus{ID: id, Addr: t.Addr, Keys: d.opening.rings[id].list(), Forgot: d.forgot(id), Alive: d.pub.current.Alive.Has(id), Delay: datagram.Unknown, LastFast: -1,
 		FastPackets: t.fast, SlowPackets: t.slow}
 	if t.entry != nil {
 		p.Listed, p.Problem = t.entry.Name, t.entry.Problem

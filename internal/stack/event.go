@@ -50,6 +50,7 @@ const (
 	EventUnsent                             // the driver cannot encode a packet for Peer: Text
 	EventInconsistent                       // an invariant of this node is broken: Text. It needs a new incarnation
 	EventRival                              // another process than Peer uses its id too, as the incarnation Boot
+	EventPeerForgot                         // Peer, as Boot, counts Starts, and an earlier incarnation had counted Before; the driver notices it
 )
 
 // Event is news for the application. It is a flat value, and the kind says which fields
@@ -80,6 +81,8 @@ type Event struct {
 	Elsewhere     bool // Mismatch: Peer has another address. The driver adds it.
 	// Mismatch, OtherQuorum: the settings that the peer has told, or nil. The driver adds them.
 	Settings *wire.Settings
+
+	Starts, Before uint64 // of PeerForgot
 
 	Quorum    leader.QuorumID
 	Assurance *leader.Assurance // may be kept

@@ -65,6 +65,9 @@ var eventTexts = [...]func(*Event) string{
 	EventEpoch: func(e *Event) string {
 		return fmt.Sprintf("epoch %d: %s %s", e.Change.Epoch, changeTexts[e.Change.Kind], e.Change.System)
 	},
+	EventPeerForgot: func(e *Event) string {
+		return fmt.Sprintf("node %d has forgotten: %d starts after %d", e.Peer, e.Starts, e.Before)
+	},
 	EventUnsent:       func(e *Event) string { return fmt.Sprintf("cannot encode a packet for node %d: %s", e.Peer, e.Text) },
 	EventInconsistent: func(e *Event) string { return "breaks an invariant: " + e.Text },
 	EventOverrun:      func(*Event) string { return "must leave: its application is too slow" },

@@ -14,7 +14,7 @@ import (
 // settings of the node. docs/internals/protocol.md has the rules with their reasons.
 func rule(e event.Event, t *timed.Timing) string {
 	switch e := e.(type) {
-	case event.PeerAlive, event.PeerSilent, event.PeerRestarted, event.PeerCloned, event.PeerDuplicated, event.Mismatch:
+	case event.PeerAlive, event.PeerSilent, event.PeerRestarted, event.PeerCloned, event.PeerDuplicated, event.PeerForgot, event.Mismatch:
 		return peerRule(e, t)
 	case event.Elected:
 		if e.Global {
@@ -62,6 +62,8 @@ func peerRule(e event.Event, t *timed.Timing) string {
 		return "Each start draws a random boot id, so two processes with one boot id are copies of one memory."
 	case event.PeerDuplicated:
 		return "A peer of which packets came before and after one of another process with its id was not restarted. The one that was heard first counts while its packets come."
+	case event.PeerForgot:
+		return "A voter counts its starts in its state directory before it speaks, so the number in its votes grows with each one."
 	case event.Mismatch:
 		return "Promises rest on settings that are the same at every node, so nodes that differ ignore each other."
 	}

@@ -52,6 +52,8 @@ func peerOf(e event.Event) timed.NodeID {
 		return e.Peer
 	case event.PeerDuplicated:
 		return e.Peer
+	case event.PeerForgot:
+		return e.Peer
 	case event.Mismatch:
 		if e.Elsewhere {
 			return timed.NoNode // it says nothing about the peer

@@ -167,7 +167,7 @@ func TestEveryEventHasASubject(t *testing.T) {
 		event.LeadLost{}, event.Following{}, event.Unfit{}, event.QuorumChange{}, event.OtherQuorum{Peer: 2}, event.ViewInstalled{},
 		event.ViewFresh{}, event.ViewStale{}, event.SlowConsumer{}, event.ClockAdopted{}, event.ClockStepped{}, event.UTCChanged{},
 		event.Falseticker{Node: 2}, event.Truechimer{Node: 2}, event.ClockFault{Peer: 2}, event.PeerAlive{Peer: 2}, event.PeerSilent{Peer: 2},
-		event.PeerRestarted{Peer: 2}, event.PeerLeaving{Peer: 2}, event.PeerCloned{Peer: 2}, event.PeerDuplicated{Peer: 2}, event.Mismatch{Peer: 2}, event.PacketUnsent{Peer: 2}} {
+		event.PeerRestarted{Peer: 2}, event.PeerLeaving{Peer: 2}, event.PeerCloned{Peer: 2}, event.PeerDuplicated{Peer: 2}, event.PeerForgot{Peer: 2}, event.Mismatch{Peer: 2}, event.PacketUnsent{Peer: 2}} {
 		require.NotEmpty(t, s.subjects(e), e.Kind())
 	}
 	require.Empty(t, s.subjects(event.Missed{}))

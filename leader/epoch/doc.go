@@ -37,6 +37,20 @@
 // Reported facts are on the disk. Members need one: edicts of voters that restart
 // without it do not compare, and a member that lost it has forgotten that it wedged.
 //
+// # Members that have lost their state
+//
+// Such a member has forgotten which votes it has stamped, what it has noted, and that it is
+// wedged. Under another id it breaks nothing, because no system has that id. Under its own id it
+// may vote again only where this is true:
+//
+//   - It was off while a change to an epoch N without it was made. So the members that noted the
+//     successor of the epoch before, and wedged, have their state, and every quorum of that epoch
+//     has one of them. Its votes stamp no edict of N.
+//   - In epochs before, it may be the only member that the quorum which wedged has in common with
+//     another one. So all other members that these ever had must have entered N, or never run
+//     again: a retired one that has missed the change would be such a quorum together with it.
+//   - It learns the epoch from the others. A configuration may name the first one.
+//
 // # Driving a machine
 //
 // Requests for votes name the candidate's epoch and the digest of its quorum system.

@@ -149,7 +149,7 @@ func (d *Dir) half(lost, rest string) error {
 
 // replaceNode says what is left when one of the two files cannot be had any more.
 const replaceNode = "restore it. If that is impossible, remove the rest as well, " +
-	"and let the node come back with JoinQuorum, and under a new id or in a later epoch"
+	"and let the node come back with JoinQuorum, and under a new id (docs/how-to/disasters.md says when its own is safe)"
 
 // remedy says what to do about a damaged state file. To remove it alone is no remedy
 // beside an epoch: the node would not start, because half of its state is lost.
