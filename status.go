@@ -45,6 +45,8 @@ type Status struct {
 	Lateness Lateness
 	Delays   Durations // proven delay bounds, of all packets of accepted incarnations
 
+	Lagging time.Duration // how long the broadcast has waited for this node; 0: it does not
+
 	UTC clocksync.Knowledge // and why not more is known, if some node is to ask references
 
 	Awake bool // the node keeps processors from sleeping ([Config.Awake])
@@ -93,6 +95,10 @@ type PeerStatus struct {
 	Support   int    // how many nodes support it, while it leads
 	Weight    uint16 // [Config.Weight] there
 	LockedTo  NodeID // the node that its vote is bound to, or NoNode
+	// Lagging is for how long the broadcast has waited for it to acknowledge or order messages,
+	// with no progress, and Missing for how long messages of it have not come to this node; 0: it
+	// does not wait. See [Node.Lagging].
+	Lagging, Missing time.Duration
 	// Forgot says that it has lost its state directory, or has an older copy, and so has
 	// forgotten promises: see [event.PeerForgot]. It stays until this process ends, or an epoch
 	// begins in which the peer has no vote.
@@ -141,10 +147,30 @@ func (n *Node) Status() Status {
 	if isClosed(n.done) {
 		s.Stopped, s.Err = true, n.err
 	}
+	s.takeLags(n.Lagging())
 	s.Join = n.joinStatus()
 	s.Awake = n.cfg.Awake && !s.Stopped
 	s.Leader, s.View, s.Clock = n.Leader(), n.View(), n.Clock()
 	return s
+}
+
+// takeLags fills in what the broadcast waits for.
+func (s *Status) takeLags(all Lags) {
+	for i := range all {
+		l := &all[i]
+		if l.Self {
+			s.Lagging = l.For
+		}
+		for j := range s.Peers {
+			switch p := &s.Peers[j]; {
+			case p.ID != l.Member:
+			case l.Missing:
+				p.Missing = l.For
+			default:
+				p.Lagging = l.For
+			}
+		}
+	}
 }
 
 // peerStatus returns the status of a peer, from the loop's knowledge of it.

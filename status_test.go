@@ -22,3 +22,10 @@ func TestOnlyPeersThatAreNotAliveAreDeaf(t *testing.T) {
 		require.Equal(t, c.deaf, s.Deaf, "%+v", c)
 	}
 }
+
+// What the broadcast waits for is said of the peer that it is about, or of the node itself.
+func TestLagsAreOfTheirPeers(t *testing.T) {
+	s := Status{ID: 1, Peers: []PeerStatus{{ID: 2}, {ID: 3}, {}}}
+	s.takeLags(Lags{{Member: 3, Missing: true, For: 4}, {Member: 1, Self: true, For: 5}, {Member: 2, For: 6}, {Member: 3, For: 7}})
+	require.Equal(t, Status{ID: 1, Lagging: 5, Peers: []PeerStatus{{ID: 2, Lagging: 6}, {ID: 3, Lagging: 7, Missing: 4}, {}}}, s)
+}

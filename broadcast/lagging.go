@@ -2,24 +2,50 @@ package broadcast
 
 import "github.com/failaware/failaware/timed"
 
-// Lagging returns the members that the order waits for, and the last decision: the members that
-// have not acknowledged it, and the decider while messages of this node are not ordered. If it
-// stays so, what they lack does not come to them: it is lost on the way again and again, as large
-// packets are where a path has a small MTU, or their applications or disks are slow. There are
-// none while the view changes.
-func (s *Service) Lagging() (members timed.Set, decision uint64) {
+// WaitKind tells apart what the order of a view waits for.
+type WaitKind uint8
+
+const (
+	// WaitAck is for Member to acknowledge the last decision.
+	WaitAck WaitKind = iota
+	// WaitOrder is for Member, the decider, to order messages of this node.
+	WaitOrder
+	// WaitMessages is for messages of Member, which it is known to have sent, to come here.
+	WaitMessages
+)
+
+// Wait is one thing that the order of a view waits for.
+type Wait struct {
+	Member timed.NodeID
+	Kind   WaitKind
+	Class  Class
+	// At is how far that is. If it stays the same, what Member lacks does not come to it, or what
+	// this node lacks does not come here: it is lost on the way again and again, as large packets
+	// are where a path has a small MTU. Or the application or disk of a member is slow.
+	At uint64
+}
+
+// Waits appends what the order waits for: members that have not acknowledged the last decision,
+// this node among them; the decider while messages of this node are not ordered; and members
+// whose messages this node lacks. There is nothing while the view changes.
+func (s *Service) Waits(out []Wait) []Wait {
 	if s == nil || s.view == nil || s.frozen() {
-		return timed.Set{}, 0
+		return out
 	}
 	for i := range s.members {
-		if s.members[i].ack < s.known {
-			members.Add(s.members[i].Node)
+		if m := &s.members[i]; m.ack < s.known {
+			out = append(out, Wait{Member: m.Node, Kind: WaitAck, At: m.ack})
 		}
 	}
 	for c := range classes {
 		if s.decider != s.me && s.members[s.me].stream(c).ordered < s.sent[c] {
-			members.Add(s.members[s.decider].Node)
+			out = append(out, Wait{Member: s.members[s.decider].Node, Kind: WaitOrder, Class: c, At: s.known})
+		}
+		for i := range s.members {
+			if at := s.members[i].stream(c).contig; i != s.me && at < s.wanted(i, c) {
+				out = append(out, Wait{Member: s.members[i].Node, Kind: WaitMessages, Class: c, At: at})
+			}
 		}
 	}
-	return members, s.known
+	return out
 }

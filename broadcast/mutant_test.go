@@ -194,4 +194,5 @@ func TestAnswersWithoutEndAreNoticed(t *testing.T) {
 // What lags changes nothing that campaigns judge.
 func TestALagWithoutANameIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastLagUnnamed", func() bool { return namesWhoLags(t) })
+	noticed(t, "BroadcastLackUnnamed", func() bool { return namesWhoseMessagesLack(t) })
 }

@@ -828,7 +828,7 @@ type KVStatus struct {
 	// Absent Nodes that may know more, for which the view waits.
 	Absent []int `json:"absent"`
 
-	// Accepting The node takes commands, and they have outcomes: it is false while a disk holds them up.
+	// Accepting The node takes commands, and they have outcomes: it is false while a disk holds them up, or for more than five seconds a member of the view.
 	Accepting bool `json:"accepting"`
 
 	// Bytes What they and their values count.
@@ -854,6 +854,9 @@ type KVStatus struct {
 
 	// Kind The kind.
 	Kind KVStatusKind `json:"kind"`
+
+	// Lag Which members of the view commands wait for, with no progress for more than two seconds, and why that may be.
+	Lag *string `json:"lag,omitempty"`
 
 	// Leases The number of leases.
 	Leases int `json:"leases"`
@@ -1031,6 +1034,9 @@ type MemberInfo struct {
 	// Incompatible These packets count again only when the keys or the build of one of the two nodes change.
 	Incompatible *bool `json:"incompatible,omitempty"`
 
+	// LaggingNs How long the broadcast has waited for it to acknowledge or order messages, with no progress. Missing when it does not.
+	LaggingNs *int64 `json:"lagging_ns,omitempty"`
+
 	// LastFastNs How long ago its last fast packet came.
 	LastFastNs *int64 `json:"last_fast_ns"`
 
@@ -1048,6 +1054,9 @@ type MemberInfo struct {
 
 	// Mismatch The settings that must be the same at every node and differ, with both values. Its packets are ignored because of them.
 	Mismatch *string `json:"mismatch,omitempty"`
+
+	// MissingNs How long messages of it, which it has sent, have not come to the answering node. Missing when none are missing.
+	MissingNs *int64 `json:"missing_ns,omitempty"`
 
 	// Name A label; node-ID for nodes that have not said their name.
 	Name string `json:"name"`

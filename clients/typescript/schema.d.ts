@@ -1062,6 +1062,16 @@ export interface components {
             weight: number;
             /** @description The node that its vote is bound to, as it reports. */
             locked_to: number;
+            /**
+             * Format: int64
+             * @description How long the broadcast has waited for it to acknowledge or order messages, with no progress. Missing when it does not.
+             */
+            lagging_ns?: number;
+            /**
+             * Format: int64
+             * @description How long messages of it, which it has sent, have not come to the answering node. Missing when none are missing.
+             */
+            missing_ns?: number;
             /** @description Its votes show that its state directory was lost, or is an older copy: it has forgotten promises (event peer-forgot). */
             forgot?: boolean;
         };
@@ -1716,7 +1726,7 @@ export interface components {
             storage?: string;
             /** @description Why the disk of this node takes nothing, as when it is full: the node takes no commands until it does again. */
             disk?: string;
-            /** @description The node takes commands, and they have outcomes: it is false while a disk holds them up. */
+            /** @description The node takes commands, and they have outcomes: it is false while a disk holds them up, or for more than five seconds a member of the view. */
             accepting: boolean;
             /** @description Nodes that may know more, for which the view waits. */
             absent: number[];
@@ -1775,6 +1785,8 @@ export interface components {
             /** @description The limit of bytes. */
             max_bytes: number;
             fresh: components["schemas"]["KVFresh"];
+            /** @description Which members of the view commands wait for, with no progress for more than two seconds, and why that may be. */
+            lag?: string;
         };
         /** @description An item of the stream of changes. */
         KVChange: {

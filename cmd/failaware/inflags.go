@@ -70,8 +70,8 @@ type flagLogger struct {
 func (l flagLogger) Log(level hclog.Level, text string, args ...any) {
 	if explained := l.values.explain(text); explained != text {
 		text = explained
-	} else {
-		text = inFlags(text)
+	} else if text = inFlags(text); level >= hclog.Warn && !slices.Contains(args, any("event")) {
+		text = fieldsToFlags(text) // the texts of events have names of nodes
 	}
 	l.Logger.Log(level, text, args...)
 }

@@ -121,6 +121,20 @@ func TestStatusOfANodeThatWaitsForOtherDisks(t *testing.T) {
 	}
 }
 
+// A member that acknowledges nothing holds commands up, also before that has lasted for so long
+// that the node says it takes none.
+func TestStatusOfANodeThatWaitsForAMember(t *testing.T) {
+	for _, accepting := range []bool{false, true} {
+		socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{
+			Kind: "linearizable", Accepting: accepting, Absent: []int{}, Lag: "node 3, which has acknowledged nothing for 4s",
+		}})
+		code, out, stderr := invoke("--addr", socket, "kv", "status")
+		require.Equal(t, int(exitUnavailable), code, stderr)
+		require.Contains(t, out, "takes commands: no\n")
+		require.Regexp(t, `waits for +node 3, which has acknowledged nothing for 4s\n`, out)
+	}
+}
+
 // One that takes commands, and whose disks hold none up, is well.
 func TestStatusOfANodeThatTakesCommands(t *testing.T) {
 	socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{Kind: "partitionable", Accepting: true, Absent: []int{}}})

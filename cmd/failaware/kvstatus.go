@@ -20,7 +20,8 @@ func newKVStatusCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show what the node knows about the store", Args: cobra.NoArgs,
 		Long: `Show what the node knows about the store. The exit code is 5 if the node takes no commands,
-or a disk, of this node or another, holds them up.`,
+or a disk, of this node or another, or a member of the view that acknowledges nothing holds
+them up.`,
 		Example: "  failaware kv status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var a api.KVStatus
@@ -55,6 +56,9 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 	if heldUp(a) {
 		t.Row("waits for", "the disk of "+plural(a.Unstored)+": 'kv status' there says why")
 	}
+	if a.Lag != "" {
+		t.Row("waits for", a.Lag)
+	}
 	if a.Obstacle != "" {
 		t.Row("waits for", "the state: "+a.Obstacle)
 	}
@@ -73,8 +77,8 @@ func kvStatusText(w io.Writer, a *api.KVStatus) error {
 	return t.Flush()
 }
 
-// takes reports whether the node takes commands, and no disk holds them up.
-func takes(a *api.KVStatus) bool { return a.Accepting && len(a.Unstored) == 0 }
+// takes reports whether the node takes commands, and neither a disk nor a member holds them up.
+func takes(a *api.KVStatus) bool { return a.Accepting && len(a.Unstored) == 0 && a.Lag == "" }
 
 // heldUp reports whether disks of other nodes hold commands up.
 func heldUp(a *api.KVStatus) bool { return len(a.Unstored) > 0 && a.Disk == "" }

@@ -83,10 +83,17 @@ const forgotText = "has forgotten its promises: its state directory was lost, or
 
 // noteText says what is wrong with a node, besides what the other columns tell.
 func noteText(m *api.MemberInfo) string {
+	var notes []string
 	if m.Forgot {
-		return forgotText
+		notes = append(notes, forgotText)
 	}
-	return ""
+	if m.LaggingNS > 0 {
+		notes = append(notes, "holds up the broadcast for "+cli.Brief(m.LaggingNS)+": it acknowledges nothing")
+	}
+	if m.MissingNS > 0 {
+		notes = append(notes, "its messages have not come for "+cli.Brief(m.MissingNS)+": large packets are lost")
+	}
+	return strings.Join(notes, "; ")
 }
 
 // tagText formats tags in the order of their keys.

@@ -68,7 +68,7 @@ func writeStatus(w io.Writer, s *api.Status) error {
 			t.Row("problem", fmt.Sprintf("%s: %s", m.Listed, m.Problem))
 		}
 		if note := noteText(&m); note != "" {
-			t.Row("problem", fmt.Sprintf("%s %s", m.Name, note))
+			t.Row("problem", fmt.Sprintf("%s: %s", m.Name, note))
 		}
 		if m.Mismatch != "" {
 			t.Row("ignored", fmt.Sprintf("%s: %s", cli.Dash(m.Name), inFlags(m.Mismatch)))

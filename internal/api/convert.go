@@ -126,7 +126,7 @@ func membersOfNode(s *failaware.Status, cfg *failaware.Config) []MemberInfo {
 	self := MemberInfo{Node: int(s.ID), Name: s.Name, Tags: s.Tags, Self: true, Boot: bootText(s.Boot),
 		Address: s.Addr.String(), Alive: !s.Stopped, InView: view.Has(s.ID), Leads: s.Leader.Leads, Late: s.Late,
 		SaysLeads: s.Leader.Leads, Fast: true, Support: s.Leader.Support.Len(), Weight: int(cfg.Weight),
-		LockedTo: int(s.Leader.Leader)}
+		LockedTo: int(s.Leader.Leader), LaggingNS: int64(s.Lagging)}
 	zero := int64(0)
 	self.DelayNS, self.LastFastNS, self.OffsetLowNS, self.OffsetHighNS = &zero, &zero, &zero, &zero
 	var list []MemberInfo
@@ -164,7 +164,7 @@ func withUnheard(s *failaware.Status) []failaware.PeerStatus {
 }
 
 func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) MemberInfo {
-	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: Refusal(s, p), Incompatible: p.Incompatible, Forgot: p.Forgot,
+	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: Refusal(s, p), Incompatible: p.Incompatible, Forgot: p.Forgot, LaggingNS: int64(p.Lagging), MissingNS: int64(p.Missing),
 		Alive: p.Alive, Fault: p.Fault, Late: p.Late, Fast: p.Fast, Deaf: p.Deaf, SaysLeads: p.Leads, Support: p.Support,
 		Weight: int(p.Weight), LockedTo: int(p.LockedTo),
 		DelayNS: known(p.Delay, event.UnknownDelay), LastFastNS: known(p.LastFast, -1)}

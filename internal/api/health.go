@@ -33,6 +33,8 @@ func (s *Server) readyStore(w http.ResponseWriter, _ *http.Request) {
 	switch {
 	case isDone(s.node.Done()):
 		answerHealth(w, hasStopped)
+	case !a.Accepting && a.Lag != "":
+		answerHealth(w, "the store waits for "+a.Lag)
 	case !a.Accepting:
 		answerHealth(w, "the store takes no commands; /v1/kv/status says why")
 	default:

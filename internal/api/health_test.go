@@ -56,7 +56,13 @@ func TestReadinessOfTheStore(t *testing.T) {
 	code, reason = asked(s)
 	require.Equal(t, http.StatusServiceUnavailable, code)
 	require.Equal(t, "the store takes no commands; /v1/kv/status says why", reason)
+	store.lag = "node 3"
+	code, reason = asked(s)
+	require.Equal(t, http.StatusServiceUnavailable, code)
+	require.Equal(t, "the store waits for node 3", reason)
 	store.err = nil
+	code, _ = asked(s)
+	require.Equal(t, http.StatusOK, code, "it does not wait for long yet")
 	require.NoError(t, n.Close())
 	code, reason = asked(s)
 	require.Equal(t, http.StatusServiceUnavailable, code)

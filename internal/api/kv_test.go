@@ -36,6 +36,7 @@ type loneStore struct {
 	now     time.Duration
 	table   *session.Table
 	log     *StoreLog
+	lag     string // whom commands wait for
 }
 
 func newLoneStore() *loneStore {
@@ -129,7 +130,7 @@ func (s *loneStore) Changed() <-chan struct{} {
 
 func (s *loneStore) Bootstrap(context.Context) error { return s.err }
 
-func (s *loneStore) Describe(a *KVStatus) { a.Accepting, a.Storage = s.err == nil, "dir" }
+func (s *loneStore) Describe(a *KVStatus) { a.Accepting, a.Storage, a.Lag = s.err == nil, "dir", s.lag }
 
 func (s *loneStore) Log() *StoreLog { return s.log }
 

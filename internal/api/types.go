@@ -97,6 +97,10 @@ type MemberInfo struct {
 	Support      int    `json:"support"`
 	Weight       int    `json:"weight"`
 	LockedTo     int    `json:"locked_to"`
+	// LaggingNS is for how long the broadcast has waited for it with no progress, and MissingNS
+	// for how long messages of it have not come to this node.
+	LaggingNS int64 `json:"lagging_ns,omitempty"`
+	MissingNS int64 `json:"missing_ns,omitempty"`
 	// Forgot says that it has lost its state directory, or has an older copy.
 	Forgot bool `json:"forgot,omitempty"`
 }

@@ -1,47 +1,187 @@
 package loop
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
 
-// lag is how long the order of the broadcast has waited for the same members.
-type lag struct {
-	members  timed.Set
-	decision uint64
-	since    timed.Instant
-	warned   timed.Instant
+const (
+	// lagEvery is the shortest time between two looks at what the broadcast waits for. A look
+	// costs no turn of its own: with the broadcast a turn is due each keepalive period.
+	lagEvery = time.Second
+	// lagAfter is how long nothing has changed when a member is named, and warnAfter when the log
+	// names it.
+	lagAfter, warnAfter = 2 * time.Second, 5 * time.Second
+	// lagPeriod is the shortest time between two warnings of members that lag.
+	lagPeriod = time.Minute
+)
+
+// Lag is a member that the broadcast waits for.
+type Lag struct {
+	Member timed.NodeID
+	Self   bool          // it is this node
+	For    time.Duration // nothing has changed for so long
+	// Missing says that messages of Member do not come to this node. Otherwise it acknowledges
+	// nothing, or orders no message of this node.
+	Missing bool
+
+	since timed.Instant
 }
 
-// lagPeriod is the shortest time between two warnings of members that lag.
-const lagPeriod = time.Minute
+// Lags are the members that the broadcast waits for: those whose messages are missing first, and
+// then in the order of ids.
+type Lags []Lag
 
-// note takes what lags at now, and reports whether that is worth a warning: nothing has
-// changed since an earlier look.
-func (l *lag) note(now timed.Instant, members timed.Set, decision uint64) bool {
-	if members.Empty() || members != l.members || decision != l.decision {
-		*l = lag{members: members, decision: decision, since: now, warned: l.warned}
-		return false
+// at returns the lags at an instant.
+func (l Lags) at(now timed.Instant) Lags {
+	l = slices.Clone(l)
+	for i := range l {
+		l[i].For = max(now.Sub(l[i].since), 0)
 	}
-	if l.warned != 0 && now.Sub(l.warned) < lagPeriod {
+	return l
+}
+
+// Longest returns how long the broadcast has waited; 0 if it does not.
+func (l Lags) Longest() (d time.Duration) {
+	for i := range l {
+		d = max(d, l[i].For)
+	}
+	return d
+}
+
+// String names the members, and the likely causes, for people.
+func (l Lags) String() string { return l.Text("MaxPacket") }
+
+// Text is String with another name of the setting MaxPacket.
+func (l Lags) Text(maxPacket string) string {
+	missing, late := l[:l.missing()], l[l.missing():]
+	if len(missing) > 0 { // which is why this node acknowledges nothing
+		late = slices.DeleteFunc(slices.Clone(late), func(x Lag) bool { return x.Self })
+	}
+	var all []string
+	if len(missing) > 0 {
+		all = append(all, fmt.Sprintf("messages of %s, which have not come to this node for %s: large packets are lost on the way", missing.nodes(), missing.age()))
+	}
+	switch {
+	case len(late) == 1 && late[0].Self:
+		return fmt.Sprintf("this node itself, which has acknowledged nothing for %s: its application or disk is slow", late.age())
+	case len(late) == 1:
+		all = append(all, fmt.Sprintf("%s, which has acknowledged nothing for %s: its application or disk is slow, or large packets are lost between it and this node or another", late.nodes(), late.age()))
+	case len(late) > 1:
+		all = append(all, fmt.Sprintf("%s, which have acknowledged nothing for %s: their applications or disks are slow, or large packets are lost between them and this node or another", late.nodes(), late.age()))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(all, "; and for ") + fmt.Sprintf(", as where %s is not less than the MTU by 28 bytes, by 48 with IPv6", maxPacket)
+}
+
+// missing returns how many members' messages are missing.
+func (l Lags) missing() int {
+	n := slices.IndexFunc(l, func(x Lag) bool { return !x.Missing })
+	if n < 0 {
+		return len(l)
+	}
+	return n
+}
+
+func (l Lags) age() time.Duration { return l.Longest().Round(time.Second) }
+
+// nodes names the members.
+func (l Lags) nodes() string {
+	var set timed.Set
+	for i := range l {
+		set.Add(l[i].Member)
+	}
+	if len(l) == 1 {
+		return "node " + l[0].Member.String()
+	}
+	return "nodes " + set.String()
+}
+
+// lag is how long the order of the broadcast has waited for the same.
+type lag struct {
+	look   timed.Instant // when the next one is due
+	view   membership.ViewID
+	waits  []broadcast.Wait // of the latest look; the next one takes its memory
+	since  map[broadcast.Wait]timed.Instant
+	warned timed.Instant
+}
+
+// note takes what the order waits for at now, and returns what has not changed for a while.
+func (l *lag) note(now timed.Instant, self timed.NodeID, view membership.ViewID, waits []broadcast.Wait) (all Lags) {
+	if l.view != view {
+		l.view, l.since = view, nil
+	}
+	since := make(map[broadcast.Wait]timed.Instant, len(waits))
+	var missing, late [timed.MaxNodes + 1]timed.Instant
+	for _, w := range waits {
+		at := now
+		if before, same := l.since[w]; same {
+			at = before
+		}
+		since[w] = at
+		of := &late[w.Member]
+		if w.Kind == broadcast.WaitMessages {
+			of = &missing[w.Member]
+		}
+		if now.Sub(at) >= lagAfter && (*of == 0 || at < *of) {
+			*of = at
+		}
+	}
+	l.since = since
+	for _, kind := range []*[timed.MaxNodes + 1]timed.Instant{&missing, &late} {
+		for id, at := range kind {
+			if at != 0 {
+				all = append(all, Lag{Member: timed.NodeID(id), Self: timed.NodeID(id) == self, Missing: kind == &missing, since: at})
+			}
+		}
+	}
+	return all
+}
+
+// warns reports whether the log should name what lags at now.
+func (l *lag) warns(now timed.Instant, all Lags) bool {
+	if all.Longest() < warnAfter || l.warned != 0 && now.Sub(l.warned) < lagPeriod {
 		return false
 	}
 	l.warned = now
 	return true
 }
 
-// warnOfLag warns of members that the order of the broadcast waits for. Leaders and views need
-// small packets only, so nothing else shows that large ones do not reach a member.
-func (d *driver) warnOfLag() {
-	if d.stack == nil {
-		d.lag = lag{}
+// lookAtLag looks now and then at what the order of the broadcast waits for. Leaders and views
+// need small packets only, so nothing else shows that large ones do not reach a member.
+func (d *driver) lookAtLag() {
+	now := d.clock.now
+	if d.msgs == nil || now < d.lag.look {
 		return
 	}
-	members, decision := d.stack.BroadcastState().Lagging()
-	if d.lag.note(d.clock.now, members, decision) {
-		d.l.cfg.Sink.Warn("the broadcast waits for members that acknowledge nothing: their applications or disks are slow, or large packets are lost "+
-			"on the way to them, as where MaxPacket is not less than the MTU by 28 bytes, by 48 with IPv6",
-			"members", members, "for", d.clock.now.Sub(d.lag.since).Round(time.Second), "maxpacket", d.l.cfg.MaxPacket)
+	d.lag.look = now.Add(lagEvery)
+	var all Lags
+	if d.stack == nil {
+		d.lag = lag{look: d.lag.look, warned: d.lag.warned}
+	} else if s := d.stack.BroadcastState(); s.View() != nil {
+		d.lag.waits = s.Waits(d.lag.waits[:0])
+		all = d.lag.note(now, d.cfg.Self.Node, s.View().ID, d.lag.waits)
 	}
+	d.l.lags.Store(&all)
+	if all = all.at(now); d.lag.warns(now, all) {
+		d.l.cfg.Sink.Warn("the broadcast waits for "+all.String(), "maxpacket", d.l.cfg.MaxPacket)
+	}
+}
+
+// Lags returns what the broadcast has waited for lately with no progress, as the loop has seen
+// it within the last second or so. It takes no lock.
+func (l *Loop) Lags(now timed.Instant) Lags {
+	all := l.lags.Load()
+	if all == nil {
+		return nil
+	}
+	return all.at(now)
 }

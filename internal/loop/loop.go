@@ -85,6 +85,7 @@ type Loop struct {
 	snapshot   atomic.Pointer[Snapshot]
 	reach      seqlock.Numbers                                 // of the broadcast, published with the snapshot
 	labels     [timed.MaxNodes + 1]atomic.Pointer[wire.Labels] // of peers, as they said last
+	lags       atomic.Pointer[Lags]                            // nil: the broadcast has not been looked at
 	closing    *atomic.Bool
 	driver     *driver
 

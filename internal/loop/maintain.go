@@ -37,6 +37,7 @@ func (d *driver) takePeers() {
 // peers that are silent, when either is due.
 func (d *driver) maintainRoutes() {
 	r, now := &d.routes, d.clock.now
+	d.lookAtLag()
 	if r.alive != d.pub.current.Alive {
 		if r.alive = d.pub.current.Alive; !r.alive.Empty() {
 			d.rivalry.duel.NoteCompany()
@@ -53,7 +54,6 @@ func (d *driver) maintainRoutes() {
 	if now >= r.cleanup {
 		r.cleanup = now.Add(cleanEvery)
 		d.warnOfLength()
-		d.warnOfLag()
 		r.book.Forget(now.Add(-forgetAfter(&d.cfg.Timing)))
 		for id := range r.silent(now, forgetAfter(&d.cfg.Timing)).All() {
 			r.remove(id)

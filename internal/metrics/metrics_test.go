@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
@@ -97,6 +98,23 @@ func TestANodeIsScraped(t *testing.T) {
 	require.Eventually(t, func() bool { return value(scrape(t, m.Handler()), `failaware_peer_alive{peer="2"}`) == "0" }, time.Minute, 10*time.Millisecond)
 	require.NoError(t, one.Close())
 	require.Equal(t, "0", value(scrape(t, m.Handler()), "failaware_view_up_to_date"), "a stopped node can still be scraped")
+}
+
+// Members that hold up the broadcast are shown, whatever it is that they do not do.
+func TestMembersThatLagAreScraped(t *testing.T) {
+	to := make(chan prometheus.Metric, 100)
+	(&sink{to: to, known: new(labelSets)}).loop(&failaware.Status{Peers: []failaware.PeerStatus{{ID: 2, Lagging: 3 * time.Second}, {ID: 3},
+		{ID: 4, Missing: 5 * time.Second, Lagging: time.Second}}})
+	close(to)
+	lags := map[string]float64{}
+	for m := range to {
+		var x dto.Metric
+		require.NoError(t, m.Write(&x))
+		if m.Desc() == descPeerLag {
+			lags[x.Label[0].GetValue()] = x.Gauge.GetValue()
+		}
+	}
+	require.Equal(t, map[string]float64{"2": 3, "4": 5}, lags)
 }
 
 func TestEventsAreCounted(t *testing.T) {

@@ -53,6 +53,7 @@ var (
 	descPeers     = desc("peers", "Peers that the node knows.")
 	descPeerAlive = desc("peer_alive", "Whether the node and the peer hear each other in time.", "peer")
 	descPeerDelay = desc("peer_delay_bound_seconds", "Proven delay bound of the peer's last packet; missing if there is none.", "peer")
+	descPeerLag   = desc("peer_lagging_seconds", "How long the broadcast has waited for the peer, or this node for its messages, with no progress; missing while it does not.", "peer")
 	descPackets   = desc("peer_packets_total", "Packets of the peer's accepted incarnations: fast, or slow and without value.", "peer", "speed")
 	descDelays    = desc("delay_bound_seconds", "Proven delay bounds of packets of accepted incarnations.")
 
@@ -70,7 +71,7 @@ var (
 	descMessages   = desc("broadcast_messages_total", "Messages that were sent by this program and delivered to it.", "direction")
 	descMessageLen = desc("broadcast_bytes_total", "Bytes of the payloads of those messages.", "direction")
 
-	descAccepting   = desc("store_accepting", "Whether the store takes operations.")
+	descAccepting   = desc("store_accepting", "Whether the store takes operations, and neither a disk nor a member of the view holds them up.")
 	descBehind      = desc("store_behind", "Operations that are delivered to the store and not applied yet.")
 	descHeld        = desc("store_items", "What the store holds.", "item")
 	descStoreBytes  = desc("store_bytes", "Bytes of the keys and values of the store.")
@@ -232,6 +233,7 @@ func (out *sink) loop(x *failaware.Status) {
 		id := p.ID.String()
 		out.yes(descPeerAlive, p.Alive, id)
 		out.bound(descPeerDelay, p.Delay, event.UnknownDelay, id)
+		out.bound(descPeerLag, max(p.Lagging, p.Missing), 0, id)
 		out.count(descPackets, p.FastPackets, id, "fast")
 		out.count(descPackets, p.SlowPackets, id, "slow")
 	}

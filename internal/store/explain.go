@@ -54,6 +54,16 @@ func hindrance(p *replicate.Progress, self failaware.NodeID) string {
 	return ""
 }
 
+// heldAfter is how long the broadcast has waited with no progress when the store counts as held
+// up: no command has an outcome until all members of the view have it.
+const heldAfter = 5 * time.Second
+
+// holdsUp reports whether members of the view hold the store up.
+func holdsUp(lags failaware.Lags) bool { return lags.Longest() >= heldAfter }
+
+// lagText says which members the order of the commands waits for, or is "".
+func lagText(lags failaware.Lags) string { return lags.Text("--max-packet") }
+
 // unavailable is an error of the replica in the words of the store.
 type unavailable struct {
 	text string
@@ -76,6 +86,9 @@ func (s *Store) hindrances(p replicate.Progress) (all []string) {
 	}
 	if p.Situation == replicate.NoQuorum { // lost since the command was taken
 		all = append(all, s.noQuorum(s.node.View().View))
+	}
+	if why := lagText(s.node.Lagging()); why != "" {
+		all = append(all, "it waits for "+why)
 	}
 	return all
 }
@@ -125,6 +138,9 @@ func (s *Store) explain(err error) error {
 		p.Full = refused.Full
 		if why := hindrance(&p, s.node.ID()); why != "" {
 			text = why
+		}
+		if why := lagText(s.node.Lagging()); why != "" {
+			text += "; it waits for " + why
 		}
 	}
 	if refused.Situation != replicate.Working && refused.Full != nil {

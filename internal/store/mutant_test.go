@@ -39,6 +39,8 @@ func TestMutantsAreKilled(t *testing.T) {
 			return false
 		},
 		"KvHeldUpTaken":        func(*testing.T) bool { return !heldUpIsTold() },
+		"KvLagTaken":           func(t *testing.T) bool { return holdTheStoreUp(t, 0) != "" },
+		"KvLagCounted":         func(t *testing.T) bool { return holdTheStoreUp(t, 0) != "" },
 		"KvOwnDiskOfOthers":    func(*testing.T) bool { return ownDiskIsToldApart() != "" },
 		"KvNameTwice":          func(*testing.T) bool { return !namesDiffer() },
 		"KvCertainClock":       func(t *testing.T) bool { return !tellsItsClock(t) },

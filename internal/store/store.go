@@ -217,6 +217,9 @@ func (s *Store) Describe(a *api.KVStatus) {
 	a.Storage = s.cfg.Dir
 	p := s.replica.Progress()
 	describe(p, s.node.ID(), a)
+	lags := s.node.Lagging()
+	a.Lag = lagText(lags)
+	a.Accepting = a.Accepting && !holdsUp(lags)
 	s.waitsFor(a, p.Situation)
 	s.beganWith(a)
 }

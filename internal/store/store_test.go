@@ -27,6 +27,7 @@ import (
 type group struct {
 	t      testing.TB
 	net    *memory.Network
+	via    failaware.Transport // of net
 	cfg    Config
 	quorum quorum.System
 	stores []*Store
@@ -38,7 +39,13 @@ func startGroup(t testing.TB, kind kv.Kind, count int, seed uint64) *group {
 }
 
 func startWith(t testing.TB, c Config, count int, seed uint64) *group {
+	return newGroup(t, c, count, seed).startAll()
+}
+
+// newGroup returns a group of which no node has started.
+func newGroup(t testing.TB, c Config, count int, seed uint64) *group {
 	g := &group{t: t, cfg: c, net: memory.New(memory.Options{Seed: seed, Buffer: 1 << 12}), stores: make([]*Store, count)}
+	g.via = g.net.Transport()
 	var all failaware.Set
 	for i := range count {
 		all.Add(failaware.NodeID(i + 1))
@@ -48,7 +55,11 @@ func startWith(t testing.TB, c Config, count int, seed uint64) *group {
 		require.NoError(t, err)
 		g.quorum = q
 	}
-	for i := range count {
+	return g
+}
+
+func (g *group) startAll() *group {
+	for i := range g.stores {
 		g.start(i)
 	}
 	g.settle()
@@ -57,7 +68,7 @@ func startWith(t testing.TB, c Config, count int, seed uint64) *group {
 
 // start starts a node with its store.
 func (g *group) start(i int) {
-	cfg := failaware.Config{ID: failaware.NodeID(i + 1), Transport: g.net.Transport(), Quorum: g.quorum,
+	cfg := failaware.Config{ID: failaware.NodeID(i + 1), Transport: g.via, Quorum: g.quorum,
 		Broadcast: &failaware.BroadcastConfig{RequireQuorum: g.cfg.Kind == kv.Linearizable}}
 	g.stores[i] = startStore(g.t, cfg, g.cfg)
 	g.bounds = g.stores[i].node.Bounds()

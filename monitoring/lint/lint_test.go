@@ -124,6 +124,9 @@ var situations = map[string]struct{ load, want string }{
 	"FailawareStoreWaits": {`
   failaware_store_accepting{instance="a"} 0x20
   failaware_store_accepting{instance="b"} 1x20`, `failaware_store_accepting{instance="a"} 0`},
+	"FailawareBroadcastWaits": {`
+  failaware_peer_lagging_seconds{instance="a",peer="2"} 12x40
+  failaware_peer_lagging_seconds{instance="b",peer="1"} 3x40`, `{instance="a",peer="2"} 12`},
 	"FailawareStoreConflicts": {`
   failaware_store_items{instance="a",item="conflicts"} 3x20
   failaware_store_items{instance="a",item="keys"} 7x20
