@@ -21,6 +21,9 @@ func (c Config) Warnings() (list []string) {
 				"if no address translation lies between, another node was meant to have this id", i, c.ID, p.Addr, c.Listen))
 		}
 	}
+	if w := c.listenWarning(); w != "" {
+		list = append(list, w)
+	}
 	if w := c.quorumWarning(); w != "" {
 		list = append(list, w)
 	}
@@ -62,6 +65,33 @@ func (c *Config) checkOwnEntry(addr string) error {
 func loopbackAddr(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	return err == nil && loopbackHost(host)
+}
+
+// listenWarning says that the node listens where it reaches this machine only, and is to find
+// others elsewhere. Names may lead to this machine.
+func (c *Config) listenWarning() string {
+	if c.Transport != nil || !loopbackAddr(c.Listen) {
+		return ""
+	}
+	far := func(addr string) bool {
+		a, err := netip.ParseAddrPort(addr)
+		return err == nil && !a.Addr().Unmap().IsLoopback() && !a.Addr().IsUnspecified()
+	}
+	text := func(of, addr string) string {
+		return fmt.Sprintf("Listen: the node listens at %s, the loopback interface, from which it cannot reach %s of %s, nor be reached: "+
+			"it needs an address of the network", c.Listen, addr, of)
+	}
+	for _, p := range c.Peers {
+		if far(p.Addr) && p.ID != c.ID {
+			return text("Peers", p.Addr)
+		}
+	}
+	for _, addr := range c.Join {
+		if far(addr) {
+			return text("Join", addr)
+		}
+	}
+	return ""
 }
 
 // stateWarning says that other users can replace files of the state directory. An older

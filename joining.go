@@ -1,6 +1,7 @@
 package failaware
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -16,6 +17,8 @@ type JoinStatus struct {
 	Addresses []netip.AddrPort // at which there may be members
 	Problem   string           // why there are none, or not all of them; else empty
 	Self      bool             // they are only this node's own: the first of a group names itself
+	// Unsent says why packets to one of them cannot be sent, if the system refuses them.
+	Unsent string
 }
 
 // checkJoin checks where members are to be found, without looking.
@@ -87,7 +90,11 @@ func (n *Node) newFinder() *join.Finder {
 func (n *Node) joinStatus() (list []JoinStatus) {
 	if found := n.finder.Found(); found != nil {
 		for _, s := range found.Sources {
-			list = append(list, JoinStatus{s.Source, s.Addrs, s.Problem, n.onlySelf(s.Addrs)})
+			j := JoinStatus{Source: s.Source, Addresses: s.Addrs, Problem: s.Problem, Self: n.onlySelf(s.Addrs)}
+			for _, a := range s.Addrs {
+				j.Unsent = cmp.Or(j.Unsent, n.unsentTo(a))
+			}
+			list = append(list, j)
 		}
 	}
 	return list

@@ -99,6 +99,9 @@ type PeerStatus struct {
 	// with no progress, and Missing for how long messages of it have not come to this node; 0: it
 	// does not wait. See [Node.Lagging].
 	Lagging, Missing time.Duration
+	// Unsent says why packets to it cannot be sent, if it is not alive and the system refuses
+	// them.
+	Unsent string
 	// Forgot says that it has lost its state directory, or has an older copy, and so has
 	// forgotten promises: see [event.PeerForgot]. It stays until this process ends, or an epoch
 	// begins in which the peer has no vote.
@@ -184,6 +187,9 @@ func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
 	}
 	if p.Mismatch != nil {
 		s.Mismatch = n.differences(p.Mismatch)
+	}
+	if !p.Alive && p.Addr.IsValid() {
+		s.Unsent = n.unsentTo(p.Addr)
 	}
 	s.Deaf = !p.Alive && p.LastFast >= 0 && n.cfg.Timing.Deaf(p.LastFast)
 	return s

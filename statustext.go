@@ -42,6 +42,8 @@ func (p PeerStatus) String() string {
 		b.WriteString(": its clock and this node's contradict the drift bound")
 	case p.Refused != "":
 		fmt.Fprintf(&b, ": its packets do not count: %s", p.Refused)
+	case p.Unsent != "":
+		fmt.Fprintf(&b, ": this node %s", p.Unsent)
 	case p.Alive && p.Delay == event.UnknownDelay:
 		b.WriteString(": alive, delay unknown")
 	case p.Alive:

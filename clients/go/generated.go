@@ -569,6 +569,9 @@ type Join struct {
 	// Self The addresses are only the node's own: the first node of a group names itself.
 	Self   *bool  `json:"self,omitempty"`
 	Source string `json:"source"`
+
+	// Unsent Why packets to one of the addresses cannot be sent, if the system of the node refuses them.
+	Unsent *string `json:"unsent,omitempty"`
 }
 
 // KVBatch The results of a batch.
@@ -1087,6 +1090,9 @@ type MemberInfo struct {
 
 	// Tags The words that the node says of itself.
 	Tags *map[string]string `json:"tags,omitempty"`
+
+	// Unsent Why packets to it cannot be sent, if it is not alive and the system of the answering node refuses them.
+	Unsent *string `json:"unsent,omitempty"`
 
 	// Weight Its weight, as it reports.
 	Weight int `json:"weight"`

@@ -1072,6 +1072,8 @@ export interface components {
              * @description How long messages of it, which it has sent, have not come to the answering node. Missing when none are missing.
              */
             missing_ns?: number;
+            /** @description Why packets to it cannot be sent, if it is not alive and the system of the answering node refuses them. */
+            unsent?: string;
             /** @description Its votes show that its state directory was lost, or is an older copy: it has forgotten promises (event peer-forgot). */
             forgot?: boolean;
         };
@@ -1127,6 +1129,8 @@ export interface components {
             problem?: string;
             /** @description The addresses are only the node's own: the first node of a group names itself. */
             self?: boolean;
+            /** @description Why packets to one of the addresses cannot be sent, if the system of the node refuses them. */
+            unsent?: string;
         };
         /** @description The times that the timing guarantees, in partitions that are connected in time. */
         Bounds: {

@@ -26,8 +26,8 @@ func newMembersCommand(g *globals) *cobra.Command {
               clock against the node's
   DELAY≤      proven bound of the delay of the last packet, or since when there was
               none in time, or "deaf": it does not hear the node that answers, or
-              that its settings differ or its packets do not count: status says why,
-              also if all are unknown
+              that its settings differ, its packets do not count or none can be sent
+              to it: status says why, also if all are unknown
   TAGS        what the nodes say of themselves, if any has a tag
   NOTE        what is wrong besides, if anything is`,
 		Args: cobra.NoArgs,
@@ -134,6 +134,8 @@ func delayText(m *api.MemberInfo, all *api.Members) string {
 		return "clock fault"
 	case !m.Alive && m.Refused != "":
 		return "does not count"
+	case !m.Alive && m.Unsent != "":
+		return "cannot send"
 	case m.Deaf:
 		return "deaf"
 	case !m.Alive && m.LastFastNS != nil:

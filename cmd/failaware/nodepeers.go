@@ -145,7 +145,7 @@ func (r *nodeRun) warnAlone(s *failaware.Status) {
 		if j.Self && j.Problem == "" {
 			continue // the first node of a group is alone
 		}
-		why := cmp.Or(j.Problem, ignoredAt(s, j.Addresses), "no member answers at "+fmt.Sprint(j.Addresses)+": "+noAnswer)
+		why := cmp.Or(j.Problem, ignoredAt(s, j.Addresses), j.Unsent, "no member answers at "+fmt.Sprint(j.Addresses)+": "+noAnswer)
 		r.log.Warn("this node is alone: --join has led to nobody", "join", j.Source, "why", why)
 	}
 }
@@ -180,6 +180,8 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 		return "its clock and this node's clock contradict the drift bound"
 	case p.Refused != "":
 		return "its packets come, and do not count: " + inFlags(api.Refusal(s, p))
+	case p.Unsent != "":
+		return p.Unsent
 	case p.Deaf:
 		return "it is heard, and does not say that it hears this node: perhaps no packets get through to " + p.Addr.String()
 	case other != "":

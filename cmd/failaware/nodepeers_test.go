@@ -26,6 +26,7 @@ func TestWhyAPeerIsNotAlive(t *testing.T) {
 			Mismatch: event.Differences{{Setting: "Broadcast.RequireQuorum", Here: "on", There: "off"}}},
 		"its packets come, and do not count: they are odd":                                  {Refused: "they are odd"},
 		"its packets come, and do not count: no key: --key-file has [a] here and [b] there": {Refused: "no key: KeyFile has [a] here and [b] there"},
+		"cannot send to 192.0.2.1:1":                                                        {Unsent: "cannot send to 192.0.2.1:1", Deaf: true},
 		"its last packet in time came 1s ago":                                               {LastFast: time.Second},
 		"it is heard, and does not say that it hears this node: perhaps no packets get through to 192.0.2.7:7001": {
 			Addr: netip.MustParseAddrPort("192.0.2.7:7001"), LastFast: time.Millisecond, Deaf: true},
@@ -87,6 +88,8 @@ func TestANodeThatNobodyAnswersSaysWhy(t *testing.T) {
 	require.Equal(t, "a:1: 192.0.2.1:1", text())
 	s.Alive = nil
 	require.Equal(t, "a:1: 192.0.2.1:1; no member answers: "+noAnswer, text())
+	j.Unsent = "cannot send to 192.0.2.1:1"
+	require.Equal(t, "a:1: 192.0.2.1:1; no member answers: cannot send to 192.0.2.1:1", text())
 	s.Members = []api.MemberInfo{{Address: "192.0.2.2:1", Mismatch: "elsewhere"}, {Address: "192.0.2.1:1", Mismatch: "Group differs"}}
 	require.Equal(t, "a:1: 192.0.2.1:1; a node answers, and is ignored, as the next lines say", text())
 	j.Problem = "no such host"

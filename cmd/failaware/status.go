@@ -67,6 +67,9 @@ func writeStatus(w io.Writer, s *api.Status) error {
 		if m.Problem != "" {
 			t.Row("problem", fmt.Sprintf("%s: %s", m.Listed, m.Problem))
 		}
+		if m.Unsent != "" {
+			t.Row("problem", fmt.Sprintf("%s: %s", cmp.Or(m.Name, m.Listed), m.Unsent))
+		}
 		if note := noteText(&m); note != "" {
 			t.Row("problem", fmt.Sprintf("%s: %s", m.Name, note))
 		}
@@ -104,6 +107,9 @@ func whyAlone(s *api.Status, j *api.Join) string {
 		if (m.Mismatch != "" || m.Refused != "") && slices.Contains(j.Addresses, m.Address) {
 			return "a node answers, and is ignored, as the next lines say"
 		}
+	}
+	if j.Unsent != "" {
+		return "no member answers: " + j.Unsent
 	}
 	return "no member answers: " + noAnswer
 }

@@ -164,7 +164,7 @@ func withUnheard(s *failaware.Status) []failaware.PeerStatus {
 }
 
 func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) MemberInfo {
-	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: Refusal(s, p), Incompatible: p.Incompatible, Forgot: p.Forgot, LaggingNS: int64(p.Lagging), MissingNS: int64(p.Missing),
+	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: Refusal(s, p), Incompatible: p.Incompatible, Forgot: p.Forgot, LaggingNS: int64(p.Lagging), MissingNS: int64(p.Missing), Unsent: p.Unsent,
 		Alive: p.Alive, Fault: p.Fault, Late: p.Late, Fast: p.Fast, Deaf: p.Deaf, SaysLeads: p.Leads, Support: p.Support,
 		Weight: int(p.Weight), LockedTo: int(p.LockedTo),
 		DelayNS: known(p.Delay, event.UnknownDelay), LastFastNS: known(p.LastFast, -1)}
@@ -224,7 +224,7 @@ func StatusOf(s *failaware.Status, cfg *failaware.Config, version string) Status
 func joinOf(list []failaware.JoinStatus) []Join {
 	out := []Join{} // not null
 	for _, s := range list {
-		j := Join{Source: s.Source, Addresses: []string{}, Problem: s.Problem, Self: s.Self}
+		j := Join{Source: s.Source, Addresses: []string{}, Problem: s.Problem, Self: s.Self, Unsent: s.Unsent}
 		for _, a := range s.Addresses {
 			j.Addresses = append(j.Addresses, a.String())
 		}

@@ -101,6 +101,8 @@ type MemberInfo struct {
 	// for how long messages of it have not come to this node.
 	LaggingNS int64 `json:"lagging_ns,omitempty"`
 	MissingNS int64 `json:"missing_ns,omitempty"`
+	// Unsent says why packets to it cannot be sent.
+	Unsent string `json:"unsent,omitempty"`
 	// Forgot says that it has lost its state directory, or has an older copy.
 	Forgot bool `json:"forgot,omitempty"`
 }
@@ -141,7 +143,8 @@ type Join struct {
 	Source    string   `json:"source"`
 	Addresses []string `json:"addresses"`
 	Problem   string   `json:"problem,omitempty"`
-	Self      bool     `json:"self,omitempty"` // they are only this node's own
+	Self      bool     `json:"self,omitempty"`   // they are only this node's own
+	Unsent    string   `json:"unsent,omitempty"` // why packets to one of them cannot be sent
 }
 
 // Bounds are the times that the timing guarantees.

@@ -165,7 +165,7 @@ func (w *sender) send(fd uintptr) {
 func (w *sender) retry(fd uintptr, at int, errno unix.Errno) (bytes int) {
 	t := &w.trains[at]
 	if t.packets == 1 {
-		w.count.sendErrors.add(errno)
+		w.count.failed(t.addr, errno)
 		return 0
 	}
 	apart := errno == unix.EINVAL || errno == unix.EIO || errno == unix.EMSGSIZE || errno == unix.EOPNOTSUPP
@@ -174,7 +174,7 @@ func (w *sender) retry(fd uintptr, at int, errno unix.Errno) (bytes int) {
 			errno = w.sendOne(fd, at, i)
 		}
 		if errno != 0 {
-			w.count.sendErrors.add(errno)
+			w.count.failed(t.addr, errno)
 			continue
 		}
 		w.sent++

@@ -132,7 +132,7 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 		case isTimeout(err):
 			s.count.sendErrors.add(namedErrors[0].errno)
 		default:
-			s.count.sendErrors.addError(err)
+			s.count.failed(p.Addr, errnoOf(err))
 		}
 	}
 	return sent, nil
@@ -154,8 +154,11 @@ func (s *socket) close() error { return s.conn.Close() }
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 // addError counts an error of the portable socket.
-func (e *errorCounters) addError(err error) {
-	var errno syscall.Errno // zero is not named
+func (e *errorCounters) addError(err error) { e.add(errnoOf(err)) }
+
+// errnoOf returns the system's error of the portable socket; 0, which has no name, if there is
+// none.
+func errnoOf(err error) (errno syscall.Errno) {
 	errors.As(err, &errno)
-	e.add(errno)
+	return errno
 }

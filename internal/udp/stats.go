@@ -1,8 +1,10 @@
 package udp
 
 import (
+	"net/netip"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // Counter is a named number that only grows.
@@ -91,6 +93,13 @@ type counters struct {
 	sentPackets, sentBytes         atomic.Uint64
 	together, refused              atomic.Uint64
 	receiveErrors, sendErrors      errorCounters
+	unsent                         unsent
+}
+
+// failed counts a packet to an address that the system has refused.
+func (c *counters) failed(to netip.AddrPort, errno syscall.Errno) {
+	c.sendErrors.add(errno)
+	c.unsent.note(to, errno, time.Now())
 }
 
 func (c *counters) stats() Stats {

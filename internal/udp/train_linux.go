@@ -65,7 +65,7 @@ func (w *sender) group(pkts []Packet) (taken int) {
 		}
 		length, ok := w.setName(&w.names[m], p.Addr)
 		if !ok {
-			w.count.sendErrors.add(unix.EAFNOSUPPORT)
+			w.count.failed(p.Addr, unix.EAFNOSUPPORT)
 			w.assigned = append(w.assigned, noTrain)
 			continue
 		}
