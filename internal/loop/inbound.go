@@ -29,6 +29,7 @@ func (d *driver) receive(pkts []udp.Packet) {
 			return
 		}
 		why := d.handle(&pkts[i], i == len(pkts)-1)
+		d.mismatches.pass(pkts[i].Addr, why)
 		version, key := wire.Claims(pkts[i].Buf[:pkts[i].N])
 		d.routes.refuse(pkts[i].Addr, refusal{why, d.clock.now, version, seal.KeyID(key)})
 	}

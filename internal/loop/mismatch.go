@@ -46,6 +46,9 @@ type mismatch struct {
 	// mayAgree says that the peer has told no settings, although it would if they differed:
 	// its packets may be late ones, from before a change of the quorum system.
 	mayAgree bool
+	// passed says that a later packet from there was refused for another reason: its sender may
+	// have this node's settings by now.
+	passed bool
 }
 
 // due reports whether the event is reported now. It waits for a while for the peer's
@@ -57,7 +60,7 @@ func (m *mismatch) due(now timed.Instant, group uint64, patience time.Duration) 
 
 // lasts reports whether the mismatch is shown in the peer's status.
 func (m *mismatch) lasts(now timed.Instant) bool {
-	return !m.mayAgree && now.Sub(m.heard) <= mismatchPeriod
+	return !m.mayAgree && !m.passed && now.Sub(m.heard) <= mismatchPeriod
 }
 
 // of returns the settings of a peer, or nil: those that the node at its address has, whatever
@@ -79,6 +82,17 @@ func (l mismatches) at(addr netip.AddrPort, now timed.Instant) *Settings {
 		}
 	}
 	return nil
+}
+
+// pass notes why the latest packet from an address does not count, if it has a reason: the newest
+// one is shown.
+func (l mismatches) pass(from netip.AddrPort, why string) {
+	if why == "" || why == refusedSettings || why == refusedEpoch {
+		return
+	}
+	for _, m := range l {
+		m.passed = m.passed || m.from == from
+	}
 }
 
 // forget forgets a peer whose settings agree now.
@@ -167,7 +181,7 @@ func (d *driver) noteMismatch(id timed.NodeID, s Settings, from netip.AddrPort, 
 	if s.Group == m.settings.Group && !s.Told.Known() {
 		s.Told = m.settings.Told
 	}
-	m.settings, m.from, m.heard, m.mayAgree = s, from, now, names && !s.Told.Known()
+	m.settings, m.from, m.heard, m.mayAgree, m.passed = s, from, now, names && !s.Told.Known(), false
 	switch {
 	case m.mayAgree, s == m.reported && now.Sub(m.at) < mismatchPeriod:
 		m.differs = 0

@@ -252,3 +252,30 @@ func foreignIsLimited(t testing.TB) {
 }
 
 func TestPacketsOfOtherGroupsAreLimited(t *testing.T) { foreignIsLimited(t) }
+
+// newestIsShown has a node send packets that do not count for one reason after another, from a
+// listed address and from another one. The newest reason is shown.
+func newestIsShown(t testing.TB) {
+	theirs, err := seal.NewRing(seal.NewKey())
+	require.NoError(t, err)
+	for _, list := range [][]peers.Peer{nil, {{Addr: oddAddr.String()}}, {{ID: 2, Addr: oddAddr.String()}}} {
+		l, o := newOutside(nil, list...)
+		d := l.driver
+		other := Settings{Group: 99, MaxDrift: d.cfg.Timing.MaxDrift, FastThreshold: d.cfg.Timing.FastThreshold}
+		for range 2 {
+			d.turn([]udp.Packet{odd(t, l, other, oddAddr)}, l.cfg.Clock.Read())
+			require.Len(t, d.status().Peers, 1)
+			require.NotNil(t, d.status().Peers[0].Mismatch)
+			require.NotContains(t, d.status().Peers[0].Refused, refusedSealed)
+			o.advance(time.Millisecond)
+			b := sealedPacketOf(t, l, seal.NewSealer(theirs), 9, 1, nothing)
+			d.turn([]udp.Packet{{Buf: b, N: len(b), Addr: oddAddr, Received: o.instant()}}, l.cfg.Clock.Read())
+			require.Len(t, d.status().Peers, 1)
+			require.Nil(t, d.status().Peers[0].Mismatch, "its group is that of this node by now")
+			require.Contains(t, d.status().Peers[0].Refused, refusedSealed)
+			o.advance(time.Millisecond)
+		}
+	}
+}
+
+func TestTheNewestReasonIsShown(t *testing.T) { newestIsShown(t) }

@@ -179,6 +179,7 @@ var notices = map[string]func(testing.TB){
 	"RivalsFlood":             rivalsAreAnsweredSeldom,
 	"RefusedLate":             lateRefusals,
 	"MismatchForEver":         mendedSettings,
+	"MismatchHides":           newestIsShown,
 	"LateAccuses":             latePackets,
 	"LaggardAccused":          laggards,
 	"FixedFollows":            laggards,

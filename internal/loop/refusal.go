@@ -105,6 +105,8 @@ func (r *routes) refuse(from netip.AddrPort, x refusal) {
 		r.refusals[from] = x
 	case unopened(x.why):
 		r.noteUnopened(from, x)
+	default:
+		delete(r.unopened, from)
 	}
 }
 
