@@ -23,7 +23,7 @@ type Owner struct {
 	Node    failaware.NodeID
 	Group   string
 	Former  string // the name that the group had before it was renamed; empty: none
-	Quorate bool // its state requires a quorum
+	Quorate bool   // its state requires a quorum
 }
 
 func (o Owner) String() string { return fmt.Sprintf("node %v of group %q", o.Node, o.Group) }
