@@ -18,9 +18,9 @@ func newKVLeaseCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "lease", Short: "Make, renew and end leases that keys end with", Args: cobra.NoArgs,
 		Long: `Make, renew and end leases. Keys that are written with --lease are deleted when their
-lease ends: when the group's clock proves that its time has passed since it was renewed
-last. It never ends earlier on that clock. When the group gets another leader, the time
-begins anew.`,
+lease ends: when the group's clock proves that its time has passed since a node took the
+last renewal, which may be long before it was carried out. It never ends earlier on that
+clock. When the group gets another leader, the time begins anew.`,
 		Example: `  failaware kv lease grant 10s -o json | jq -r .lease
   failaware kv put session/7 here --lease 4ecd4828225a473d.12
   failaware kv lease renew 4ecd4828225a473d.12`,

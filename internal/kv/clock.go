@@ -6,6 +6,16 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
+// A command may be ordered long after its reading of the clock, and readings of two timelines may
+// differ by any amount. So a lease ends by readings of its own timeline only: however old they are,
+// the time there is not less. On another timeline the time of a lease begins anew, but not before
+// its last renewal. That takes a [Tick] whose writer had seen the renewal before it read its clock.
+//
+// In earlier builds, every command moved the clock to its timeline, and let all leases begin there
+// by its reading. Logs on disks have been applied like that, and all nodes must make the same of
+// them. So a state keeps to these rules until a Tick with Seen comes. Nodes submit one when there is
+// a lease, and all members of the view are of builds that know what it says.
+
 // orderedClock is group time as the commands tell it, in their order. It is a lower bound:
 // at the last command of its timeline, group time was at least now.
 type orderedClock struct {
@@ -17,31 +27,46 @@ type orderedClock struct {
 type lease struct {
 	id  Dot
 	ttl time.Duration
-	// On the timeline of the clock, the lease ends when the clock is after end. On any other
-	// timeline its time begins anew with the next command that tells the time there: two
-	// timelines may differ by any amount.
+	// When the clock is on the timeline, the lease ends after end. Without a timeline it waits
+	// for a Tick whose Seen is at least end: its time has not begun.
 	timeline clocksync.TimelineID
 	end      clocksync.Time
 	keys     index[string, struct{}]
 }
 
-// begin lets a lease last for its time from a reading on. After a reading without a bound,
-// the time begins with the next one that has a bound.
+// begin lets a lease last for its time from a reading on.
 func (l *lease) begin(at *clocksync.Reading) {
-	if Tells(at) {
-		l.timeline, l.end = at.Timeline, at.Latest()+clocksync.Time(l.ttl)
+	l.timeline, l.end = at.Timeline, at.Latest()+clocksync.Time(l.ttl)
+}
+
+// wait lets a lease last until a Tick has seen so much.
+func (l *lease) wait(seen uint64) { l.timeline, l.end = clocksync.TimelineID{}, clocksync.Time(seen) }
+
+// start lets a lease last for its time from a command on. After a reading without a bound, it
+// waits.
+func (s *State) start(l *lease, c *Command) {
+	if Tells(&c.At) {
+		l.begin(&c.At)
 	} else {
-		l.timeline, l.end = clocksync.TimelineID{}, 0
+		l.wait(s.sees())
 	}
 }
 
-// renew is begin for a lease whose time has begun. A renewal that a later one has overtaken
-// has the earlier reading of the two, and must not shorten the lease.
-func (l *lease) renew(at *clocksync.Reading) {
-	before := *l
-	if l.begin(at); l.timeline == before.timeline {
-		l.end = max(l.end, before.end)
+// sees returns what Seen will be after the command that is being performed, if it has an effect.
+func (s *State) sees() uint64 {
+	if !s.told {
+		return 0
 	}
+	return s.seen.clock + 1
+}
+
+// Seen returns how far the state is, for [Command.Seen]: it grows with each command that has an
+// effect, and with each merger beyond what any of the parts had.
+func (s *State) Seen() uint64 {
+	if !s.told {
+		return 1 // mergers of such states do not let it grow
+	}
+	return s.seen.clock
 }
 
 // Tells reports whether a reading says what time it is, so that a lease can begin.
@@ -57,12 +82,17 @@ func (s *State) advance(c *Command) {
 	if !Tells(&c.At) {
 		return
 	}
-	if earliest := c.At.Earliest(); c.At.Timeline != s.clock.timeline {
-		s.clock, s.stray = orderedClock{c.At.Timeline, earliest}, true
-	} else {
+	s.told = s.told || c.Op == Tick && c.Seen > 0
+	moves := c.Op == Tick || !s.told
+	switch earliest := c.At.Earliest(); {
+	case c.At.Timeline == s.clock.timeline:
 		s.clock.now = max(s.clock.now, earliest)
+	case moves:
+		s.clock, s.stray = orderedClock{c.At.Timeline, earliest}, true
+	default:
+		return
 	}
-	if s.leases.n == 0 || !s.stray && s.clock.now <= s.soonest {
+	if s.leases.n == 0 || !(s.stray && moves) && s.clock.now <= s.soonest {
 		return
 	}
 	s.soonest, s.stray = maxTime, false
@@ -70,7 +100,9 @@ func (s *State) advance(c *Command) {
 	for _, l := range s.leases.all() {
 		switch {
 		case l.timeline != s.clock.timeline:
-			l.begin(&c.At)
+			if moves {
+				s.beginAnew(l, c)
+			}
 		case l.end < s.clock.now:
 			over = append(over, l)
 			continue
@@ -82,10 +114,26 @@ func (s *State) advance(c *Command) {
 	}
 }
 
+// beginAnew lets the time of a lease begin on the timeline of a command, if it is a Tick that
+// has surely seen the last renewal. Otherwise the lease waits for one.
+func (s *State) beginAnew(l *lease, c *Command) {
+	switch {
+	case !s.told:
+		l.begin(&c.At)
+	case !l.timeline.None():
+		l.wait(s.sees()) // nobody knows which command has renewed it, but it is an earlier one
+	case c.Seen >= uint64(l.end):
+		l.begin(&c.At)
+	}
+}
+
 // note makes sure that advance looks at the leases when this one ends.
 func (s *State) note(l *lease) {
-	s.stray = s.stray || l.timeline != s.clock.timeline
-	s.soonest = min(s.soonest, l.end)
+	if l.timeline != s.clock.timeline {
+		s.stray = true
+	} else {
+		s.soonest = min(s.soonest, l.end)
+	}
 }
 
 // end ends a lease and its keys, by a command.
@@ -141,7 +189,7 @@ func (s *State) loneLease(e *Entry) bool {
 // addLease adds a lease with the name of a command.
 func (s *State) addLease(c *Command) {
 	l := &lease{id: c.Dot, ttl: c.TTL}
-	l.begin(&c.At)
+	s.start(l, c)
 	s.leases.set(l.id.String(), l)
 	s.note(l)
 }
@@ -151,7 +199,13 @@ func (s *State) renew(c *Command) Result {
 	if !found {
 		return s.result(NotFound, "")
 	}
-	l.renew(&c.At)
+	before := *l
+	switch s.start(l, c); {
+	case l.timeline == before.timeline:
+		l.end = max(l.end, before.end) // a renewal that a later one has overtaken shortens nothing
+	case s.told:
+		l.wait(s.sees())
+	}
 	s.note(l)
 	return s.result(Done, "")
 }
@@ -165,20 +219,21 @@ func (s *State) revoke(c *Command) Result {
 	return s.result(Done, "")
 }
 
-// Due reports whether a command with a reading would end a lease, or let one begin its
-// time.
-func (s *State) Due(at clocksync.Reading) bool {
-	if !Tells(&at) {
-		return false
+// Due reports whether a Tick with a reading would change a lease, and whether it has to say for
+// that what its writer has seen. Where nobody has said that before, and says is set, this is due as
+// soon as there is a lease.
+func (s *State) Due(at clocksync.Reading, says bool) (due, seen bool) {
+	if !Tells(&at) || s.leases.n == 0 {
+		return false, false
 	}
 	now := at.Earliest()
 	if at.Timeline == s.clock.timeline {
 		now = max(now, s.clock.now)
 	}
+	seen = says && !s.told
 	for _, l := range s.leases.all() {
-		if l.timeline != at.Timeline || l.end < now {
-			return true
-		}
+		due = due || l.timeline != at.Timeline || l.end < now
+		seen = seen || s.told && l.timeline.None()
 	}
-	return false
+	return due || seen, seen
 }

@@ -51,6 +51,11 @@ type Command struct {
 	// TTL is the time that a lease lasts. For Put, it makes a lease for the key alone,
 	// named by the command's dot.
 	TTL time.Duration
+	// Seen, of a Tick, is how far its writer's state was before the clock was read
+	// ([State.Seen]): At is later than those commands. It is 0 in Ticks of earlier builds, and
+	// of a node that has members of such builds. On the wire and on disks it is the Revision of
+	// Version, which a Tick does not use.
+	Seen uint64
 }
 
 // Errors of commands that no state takes.

@@ -146,6 +146,9 @@ func Decode(b []byte) (c Command, err error) {
 	c.Version = r.version()
 	c.Lease = r.dot()
 	c.TTL = r.duration()
+	if c.Op == Tick {
+		c.Seen, c.Version.Revision = c.Version.Revision, 0
+	}
 	if err := r.whole(in); err != nil {
 		return Command{}, err
 	}

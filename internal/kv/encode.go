@@ -70,7 +70,11 @@ func (c *Command) Encode() []byte {
 	w.text(c.Key)
 	w.bytes(c.Value)
 	w.bool(c.Match)
-	w.version(c.Version)
+	version := c.Version
+	if c.Op == Tick {
+		version.Revision = c.Seen
+	}
+	w.version(version)
 	w.dot(c.Lease)
 	w.int(int64(c.TTL))
 	return b.Bytes() // a buffer never fails

@@ -21,6 +21,7 @@ func commands() []Command {
 		{Op: Grant, Dot: d, At: r, Value: []byte{}, TTL: time.Hour},
 		{Op: Renew, Dot: d, At: r, Value: []byte{}, Lease: Dot{1, 2}},
 		{Op: Tick, Dot: d, At: r, Value: []byte{}},
+		{Op: Tick, Dot: d, At: r, Value: []byte{}, Seen: 1 << 40},
 		{Op: Resolve, Dot: d, At: r, Key: "key", Value: []byte{}, Lease: Dot{1, 2}},
 	}
 }

@@ -26,6 +26,9 @@ func (s *State) Hash() uint64 {
 	h.add(s.content, uint64(s.keys.n), uint64(s.bytes), uint64(s.clock.now), s.history.base, s.history.chain, uint64(len(s.history.changes)))
 	h.add(s.counts.Expired, s.counts.Overtaken, s.counts.Forgotten)
 	h.timeline(s.clock.timeline)
+	if s.told {
+		h.add(1)
+	}
 	for _, l := range s.leases.all() {
 		if l.keys.n > 0 {
 			h.add(l.id.Writer, l.id.Number, uint64(l.ttl), uint64(l.end))

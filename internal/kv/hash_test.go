@@ -62,6 +62,7 @@ func hashesHaveAll(t testing.TB) {
 		"a count":    func(s *State) { s.counts.Expired++ },
 		"history":    func(s *State) { s.history.base++ },
 		"a timeline": func(s *State) { s.clock.timeline.Boot++ },
+		"its rules":  func(s *State) { s.told = false },
 	} {
 		s := w.copy()
 		require.Equal(t, want, s.Hash())

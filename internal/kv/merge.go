@@ -15,17 +15,15 @@ import (
 // each other the last one stays, if the readings of their writers' clocks prove which one
 // that is. Otherwise one of them stays, and the others become conflicts.
 func (s *State) Merge(branches []*State) {
-	m := State{kind: s.kind}
+	m, most := State{kind: s.kind}, uint64(0)
 	for _, b := range branches {
 		m.revision = max(m.revision, b.revision)
 		m.chain = mix(m.chain, b.chain)
 		m.seen.join(&b.seen)
+		most, m.told = max(most, b.seen.clock), m.told || b.told
 		m.counts.Expired = max(m.counts.Expired, b.counts.Expired)
 		m.counts.Overtaken = max(m.counts.Overtaken, b.counts.Overtaken)
 		m.counts.Forgotten = max(m.counts.Forgotten, b.counts.Forgotten)
-		for _, l := range b.leases.all() {
-			m.joinLease(l)
-		}
 		for _, d := range b.void {
 			if !slices.Contains(m.void, d) {
 				m.void = append(m.void, d)
@@ -36,6 +34,14 @@ func (s *State) Merge(branches []*State) {
 		}
 	}
 	m.void = m.void[max(0, len(m.void)-maxVoid):]
+	if m.told {
+		m.seen.clock = max(m.seen.clock, most) + 1 // no Tick from before the merger has seen so much
+	}
+	for _, b := range branches {
+		for _, l := range b.leases.all() {
+			m.joinLease(l)
+		}
+	}
 	m.revision++
 	m.history.restart(m.revision, m.chain)
 	for _, b := range branches {
@@ -50,9 +56,13 @@ func (s *State) Merge(branches []*State) {
 	*s = m
 }
 
-// joinLease adds a lease of a branch. Its time begins anew.
+// joinLease adds a lease of a branch. Its time begins anew, after the merger.
 func (s *State) joinLease(l *lease) {
-	s.leases.set(l.id.String(), &lease{id: l.id, ttl: l.ttl})
+	j := &lease{id: l.id, ttl: l.ttl}
+	if s.told {
+		j.wait(s.seen.clock)
+	}
+	s.leases.set(l.id.String(), j)
 	s.stray = true
 }
 

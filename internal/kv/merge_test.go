@@ -231,6 +231,34 @@ func expiryIsNoWrite(t testing.TB) {
 
 func TestALeaseThatLivesKeepsItsKeys(t *testing.T) { expiryIsNoWrite(t) }
 
+// ticksOfParts has a Tick of a part wait until it has met another one, which had applied less and
+// has renewed a lease meanwhile.
+func ticksOfParts(t testing.TB) {
+	w := newWorld(t, Partitionable)
+	id := w.do(Command{Op: Put, Key: "a", TTL: time.Minute}).Lease
+	o := w.part(2)
+	for range 9 {
+		o.put("b", "")
+	}
+	late := Command{Op: Tick, Dot: Dot{9, 1}, At: o.now, Seen: o.s.Seen()}
+	for range 2 {
+		w.now.Time += clocksync.Time(59 * time.Second)
+		require.Equal(t, Done, w.do(Command{Op: Renew, Lease: id}).Status)
+	}
+	merge(w, o)
+	require.Equal(t, Done, w.s.Apply(late.Encode()).Status)
+	w.do(Command{Op: Tick})
+	require.Equal(t, "", w.value("a"))
+	w.now.Time += clocksync.Time(time.Minute)
+	w.do(Command{Op: Tick})
+	require.Equal(t, "", w.value("a"))
+	w.now.Time += clocksync.Time(time.Second)
+	w.do(Command{Op: Tick})
+	require.Equal(t, "-", w.value("a"))
+}
+
+func TestATickOfAPartBeginsNothingAfterAMerger(t *testing.T) { ticksOfParts(t) }
+
 // resolvedStaysResolved is the rule of conflicts: a merger does not bring one back.
 func resolvedStaysResolved(t testing.TB) {
 	w := newWorld(t, Partitionable)

@@ -22,6 +22,8 @@ type model struct {
 	keys     map[string]modelKey
 	leases   map[Dot]modelLease
 	clock    orderedClock
+	taken    uint64 // commands with an effect
+	told     bool   // a Tick has said what its writer had seen: before, the rules of earlier builds hold
 	changes  []modelChange
 	places   []Place // by revision
 	expired  uint64
@@ -40,6 +42,7 @@ type modelLease struct {
 	ttl      time.Duration
 	timeline clocksync.TimelineID
 	end      clocksync.Time
+	waits    uint64 // without a timeline: until a Tick has seen so many commands
 }
 
 type modelChange struct {
@@ -48,30 +51,50 @@ type modelChange struct {
 	expired, deleted bool
 }
 
-func (l modelLease) begin(at clocksync.Reading) modelLease {
-	l.timeline, l.end = clocksync.TimelineID{}, 0
+// begin returns a lease of this time whose time begins with a command.
+func (m *model) begin(ttl time.Duration, at clocksync.Reading) modelLease {
 	if Tells(&at) {
-		l.timeline, l.end = at.Timeline, at.Time+clocksync.Time(at.Deviation+l.ttl)
+		return modelLease{ttl: ttl, timeline: at.Timeline, end: at.Time + clocksync.Time(at.Deviation+ttl)}
 	}
-	return l
+	return m.wait(ttl)
+}
+
+// wait returns a lease that waits for a Tick that has seen the present command.
+func (m *model) wait(ttl time.Duration) modelLease {
+	if !m.told {
+		return modelLease{ttl: ttl}
+	}
+	return modelLease{ttl: ttl, waits: m.taken + 1}
 }
 
 // advance lets the time pass that a command tells.
-func (m *model) advance(at clocksync.Reading) {
+func (m *model) advance(c *Command) {
+	at := c.At
 	if !Tells(&at) {
 		return
 	}
-	if earliest := at.Time - clocksync.Time(at.Deviation); at.Timeline != m.clock.timeline {
+	if c.Op == Tick && c.Seen > 0 {
+		m.told = true
+	}
+	earliest := at.Time - clocksync.Time(at.Deviation)
+	if at.Timeline == m.clock.timeline {
+		m.clock.now = max(m.clock.now, earliest)
+	} else if c.Op == Tick || !m.told {
 		m.clock = orderedClock{at.Timeline, earliest}
 	} else {
-		m.clock.now = max(m.clock.now, earliest)
+		return
 	}
 	var over []string
 	for id, l := range m.leases {
-		if l.timeline != m.clock.timeline {
-			m.leases[id] = l.begin(at)
-		} else if l.end < m.clock.now {
-			over = append(over, id.String())
+		switch {
+		case l.timeline == m.clock.timeline:
+			if l.end < m.clock.now {
+				over = append(over, id.String())
+			}
+		case !m.told || c.Op == Tick && l.timeline.None() && l.waits <= c.Seen:
+			m.leases[id] = m.begin(l.ttl, at)
+		case c.Op == Tick && !l.timeline.None():
+			m.leases[id] = m.wait(l.ttl)
 		}
 	}
 	for _, id := range slices.Sorted(slices.Values(over)) {
@@ -116,7 +139,15 @@ func (m *model) leave(key string) {
 
 // apply returns the status of a command that is within the limits.
 func (m *model) apply(c *Command) Status {
-	m.advance(c.At)
+	m.advance(c)
+	status := m.perform(c)
+	if status == Done {
+		m.taken++
+	}
+	return status
+}
+
+func (m *model) perform(c *Command) Status {
 	old, exists := m.keys[c.Key]
 	lease, leased := m.leases[c.Lease]
 	switch {
@@ -136,7 +167,7 @@ func (m *model) apply(c *Command) Status {
 			k.created = old.created
 		}
 		if c.TTL != 0 {
-			k.lease, k.own, m.leases[c.Dot] = c.Dot, true, modelLease{ttl: c.TTL}.begin(c.At)
+			k.lease, k.own, m.leases[c.Dot] = c.Dot, true, m.begin(c.TTL, c.At)
 		}
 		m.keys[c.Key] = k
 		m.changes = append(m.changes, modelChange{c.Key, m.revision, false, false})
@@ -146,11 +177,13 @@ func (m *model) apply(c *Command) Status {
 		delete(m.keys, c.Key)
 		m.changes = append(m.changes, modelChange{c.Key, m.revision, false, true})
 	case Grant:
-		m.leases[c.Dot] = modelLease{ttl: c.TTL}.begin(c.At)
+		m.leases[c.Dot] = m.begin(c.TTL, c.At)
 	case Renew:
-		again := lease.begin(c.At)
+		again := m.begin(lease.ttl, c.At)
 		if again.timeline == lease.timeline {
 			again.end = max(again.end, lease.end)
+		} else if m.told {
+			again = m.wait(lease.ttl)
 		}
 		m.leases[c.Lease] = again
 	case Revoke:
@@ -161,12 +194,15 @@ func (m *model) apply(c *Command) Status {
 
 // twin is a state beside its model.
 type twin struct {
-	t   testing.TB
-	rnd *rand.Rand
-	s   *State
-	m   model
-	n   uint64
-	now time.Duration // true
+	t      testing.TB
+	rnd    *rand.Rand
+	s      *State
+	m      model
+	n      uint64
+	now    time.Duration         // true
+	former int                   // so many commands are of earlier builds, whose Ticks do not say what they have seen
+	read   map[Dot]time.Duration // when the clock of a command was read
+	ends   map[Dot]time.Duration // no lease may end before, by true time
 
 	late []Command // drawn, and overtaken by others
 	done []Command // the last ones
@@ -176,8 +212,16 @@ type twin struct {
 var modelKeys = []string{"a", "aa", "ab", "b", "b/", "b/a", "b/b", "c"}
 
 func newTwin(t testing.TB, seed uint64) *twin {
-	return &twin{t: t, rnd: rand.New(rand.NewPCG(seed, 11)), s: New(Linearizable), now: time.Hour,
-		m: model{keys: map[string]modelKey{}, leases: map[Dot]modelLease{}, places: []Place{{}}}}
+	w := &twin{t: t, rnd: rand.New(rand.NewPCG(seed, 11)), s: New(Linearizable), now: time.Hour,
+		m:    model{keys: map[string]modelKey{}, leases: map[Dot]modelLease{}, places: []Place{{}}},
+		read: map[Dot]time.Duration{}, ends: map[Dot]time.Duration{}}
+	if seed%3 == 0 {
+		w.former = w.rnd.IntN(300)
+	} else {
+		w.n++
+		w.apply(Command{Op: Tick, Dot: Dot{1, w.n}, At: at(line(1), w.now, deviation), Seen: 1})
+	}
+	return w
 }
 
 // reading returns a reading of one of three timelines, which are far apart. Most commands
@@ -235,6 +279,7 @@ func (w *twin) draw() Command {
 	w.n++
 	w.now += time.Duration(w.rnd.Int64N(int64(ttl / 5)))
 	c := Command{Op: Put, Dot: Dot{1, w.n}, At: w.reading()}
+	w.read[c.Dot] = w.now
 	if w.rnd.IntN(2) == 0 {
 		c.Op = Op(1 + w.rnd.IntN(int(Resolve)))
 	}
@@ -261,13 +306,17 @@ func (w *twin) draw() Command {
 		c.TTL = ttl
 	case Renew, Revoke, Resolve:
 		c.Lease = w.lease()
+	case Tick:
+		if w.n > uint64(w.former) && w.rnd.IntN(9) > 0 {
+			c.Seen = max(1, w.m.taken)
+		}
 	}
 	return c
 }
 
 // apply applies a command to both.
 func (w *twin) apply(c Command) {
-	due, leases := w.s.Due(c.At), maps.Clone(w.m.leases)
+	due, leases := due(w.s, c.At), maps.Clone(w.m.leases)
 	r, status := w.s.Apply(c.Encode()), w.m.apply(&c)
 	var made Dot
 	if status == Done && (c.Op == Grant || c.TTL != 0) {
@@ -277,6 +326,7 @@ func (w *twin) apply(c Command) {
 	require.Equal(w.t, status, r.Status, "%v", c.Op)
 	require.Equal(w.t, w.m.revision, r.Revision)
 	require.Equal(w.t, w.m.keys[c.Key].version, r.Version.Revision, "%v", c.Op)
+	w.lasted(leases, &c, status)
 	if c.Op == Tick {
 		require.True(w.t, due || maps.Equal(leases, w.m.leases), "no command was due, and one has changed the leases")
 	}
@@ -286,6 +336,23 @@ func (w *twin) apply(c Command) {
 	w.m.places[w.m.revision] = w.s.Place()
 }
 
+// lasted demands that none of the former leases has ended early by a command, unless they began
+// under the rules of earlier builds.
+func (w *twin) lasted(former map[Dot]modelLease, c *Command, status Status) {
+	for id := range former {
+		if _, lasts := w.m.leases[id]; !lasts && w.former == 0 && c.Op != Revoke && c.Op != Put && c.Op != Delete {
+			require.Less(w.t, w.ends[id], w.now, "a lease ends early")
+		}
+	}
+	id := c.Dot // if it is a lease
+	if c.Op == Renew {
+		id = c.Lease
+	}
+	if status == Done {
+		w.ends[id] = max(w.ends[id], w.read[c.Dot]+ttl)
+	}
+}
+
 // compare demands that the two have the same.
 func (w *twin) compare() {
 	require.Equal(w.t, Counts{Expired: w.m.expired}, w.s.counts)
@@ -293,7 +360,11 @@ func (w *twin) compare() {
 	for id, want := range w.m.leases {
 		l, found := w.s.Lease(id)
 		require.True(w.t, found)
-		require.Equal(w.t, want, modelLease{l.TTL, l.Timeline, l.End})
+		got := modelLease{ttl: l.TTL, timeline: l.Timeline, end: l.End}
+		if in, _ := w.s.leases.get(id.String()); got.timeline.None() {
+			got.waits = uint64(in.end)
+		}
+		require.Equal(w.t, want, got)
 		for _, key := range modelKeys {
 			require.Equal(w.t, w.m.keys[key].lease == id, slices.Contains(l.Keys, key))
 		}

@@ -41,8 +41,8 @@ func (s *State) List(prefix, after string, limit, bytes int) (entries []*Entry, 
 type Lease struct {
 	ID  Dot
 	TTL time.Duration
-	// End is the group time of Timeline after which the lease ends; none before the first
-	// command that tells the time.
+	// End is the group time of Timeline after which the lease ends; none while it waits for its
+	// time to begin.
 	Timeline clocksync.TimelineID
 	End      clocksync.Time
 	Keys     []string
@@ -58,7 +58,10 @@ func (s *State) Lease(id Dot) (out Lease, found bool) {
 }
 
 func (l *lease) public() Lease {
-	out := Lease{ID: l.id, TTL: l.ttl, Timeline: l.timeline, End: l.end}
+	out := Lease{ID: l.id, TTL: l.ttl}
+	if !l.timeline.None() {
+		out.Timeline, out.End = l.timeline, l.end
+	}
 	for key := range l.keys.all() {
 		out.Keys = append(out.Keys, key)
 	}

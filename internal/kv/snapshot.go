@@ -12,8 +12,9 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// format begins every snapshot.
-const format = "failaware kv 1"
+// A snapshot begins with one of these formats. The second one is that of a state that was told
+// what a Tick had seen. Builds that do not know its rules do not know it.
+const format, toldFormat = "failaware kv 1", "failaware kv 2"
 
 // Lengths of arrays of a snapshot.
 const (
@@ -30,7 +31,11 @@ func (s *State) Snapshot(to io.Writer) error {
 	b := bufio.NewWriter(to)
 	w := writer{e: msgpack.NewEncoder(b)}
 	w.array(snapshotLen)
-	w.text(format)
+	if s.told {
+		w.text(toldFormat)
+	} else {
+		w.text(format)
+	}
 	w.uint(uint64(s.kind))
 	w.uint(s.revision)
 	w.uint(s.chain)
@@ -123,7 +128,8 @@ func (s *State) Restore(from io.Reader) error {
 	r := reader{d: msgpack.NewDecoder(in)}
 	n := State{stray: true}
 	r.array(snapshotLen, snapshotLen)
-	if f := r.text(len(format)); r.err == nil && f != format {
+	f := r.text(len(format))
+	if n.told = f == toldFormat; r.err == nil && !n.told && f != format {
 		r.fail(fmt.Errorf("the format %q", f))
 	}
 	n.kind = Kind(r.uint(uint64(Partitionable)))

@@ -20,7 +20,8 @@ type State struct {
 	clock    orderedClock
 	leases   index[string, *lease]
 	soonest  clocksync.Time // no lease of the clock's timeline ends before
-	stray    bool           // a lease may be on another timeline
+	stray    bool           // a lease may be on another timeline, or wait
+	told     bool           // a Tick has said what its writer had seen
 	history  history
 	seen     dots  // of the commands that had an effect
 	void     []Dot // of the latest ones that had none

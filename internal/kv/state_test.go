@@ -34,14 +34,20 @@ type world struct {
 	now  clocksync.Reading
 }
 
+// newWorld returns a world whose state was told before what a Tick had seen.
 func newWorld(t testing.TB, kind Kind) *world {
-	return &world{t: t, s: New(kind), name: 1, now: at(line(1), time.Hour, time.Millisecond)}
+	s := New(kind)
+	s.told = true
+	return &world{t: t, s: s, name: 1, now: at(line(1), time.Hour, time.Millisecond)}
 }
 
-// do performs a command.
+// do performs a command. A Tick has seen all before it.
 func (w *world) do(c Command) Result {
 	w.n++
 	c.Dot, c.At = Dot{w.name, w.n}, w.now
+	if c.Op == Tick {
+		c.Seen = w.s.Seen()
+	}
 	return w.s.Apply(c.Encode())
 }
 
@@ -74,6 +80,12 @@ func written(t testing.TB, s *State) []byte {
 	var b bytes.Buffer
 	require.NoError(t, s.Snapshot(&b))
 	return b.Bytes()
+}
+
+// due reports whether a Tick that says what its writer has seen is due.
+func due(s *State, at clocksync.Reading) bool {
+	due, _ := s.Due(at, true)
+	return due
 }
 
 func TestKeysAreWrittenReadAndDeleted(t *testing.T) {
@@ -250,9 +262,9 @@ func leasesNeverEndEarly(t testing.TB) {
 	w.now = at(line(1), time.Hour+ttl+2*deviation, deviation)
 	w.do(Command{Op: Tick})
 	require.NotNil(t, w.s.Get("a"))
-	require.False(t, w.s.Due(w.now))
+	require.False(t, due(w.s, w.now))
 	w.now.Time++
-	require.True(t, w.s.Due(w.now))
+	require.True(t, due(w.s, w.now))
 	w.do(Command{Op: Tick})
 	require.Nil(t, w.s.Get("a"))
 	require.NotNil(t, w.s.Get("b"))
@@ -276,7 +288,7 @@ func lateRenewals(t testing.TB) {
 	}
 	for _, end := range []time.Duration{13 * time.Second, 18 * time.Second} {
 		w.now = at(line(1), time.Hour+end, 0)
-		require.False(t, w.s.Due(w.now))
+		require.False(t, due(w.s, w.now))
 		w.do(Command{Op: Tick})
 		require.NotNil(t, w.s.Get("a"), "it was renewed %v before", end-8*time.Second)
 	}
@@ -313,7 +325,7 @@ func leasesEndByTheLatestClock(t testing.TB) {
 	w.do(Command{Op: Tick})
 	w.now.Time -= clocksync.Time(time.Minute)
 	w.do(Command{Op: Put, Key: "a", TTL: 10 * time.Second})
-	require.True(t, w.s.Due(w.now))
+	require.True(t, due(w.s, w.now))
 	w.do(Command{Op: Tick})
 	require.Nil(t, w.s.Get("a"))
 }
@@ -323,12 +335,19 @@ func TestLeasesEndByTheLatestClock(t *testing.T) { leasesEndByTheLatestClock(t) 
 // leasesBeginAnew is the rule of timelines: nothing compares times of two of them.
 func leasesBeginAnew(t testing.TB) {
 	w := newWorld(t, Linearizable)
-	w.do(Command{Op: Put, Key: "a", TTL: time.Minute})
+	id := w.do(Command{Op: Put, Key: "a", TTL: time.Minute}).Lease
 	w.now = at(line(2), 100*time.Hour, 0)
-	require.True(t, w.s.Due(w.now))
+	require.True(t, due(w.s, w.now))
 	w.do(Command{Op: Tick})
 	require.NotNil(t, w.s.Get("a"))
+	l, _ := w.s.Lease(id)
+	require.Equal(t, Lease{ID: id, TTL: time.Minute, Keys: []string{"a"}}, l, "it waits for a Tick that has seen this one")
+	require.True(t, due(w.s, w.now))
+	w.do(Command{Op: Tick})
+	l, _ = w.s.Lease(id)
+	require.Equal(t, Lease{id, time.Minute, w.now.Timeline, w.now.Time + clocksync.Time(time.Minute), []string{"a"}}, l)
 	w.now.Time += clocksync.Time(time.Minute)
+	require.False(t, due(w.s, w.now))
 	w.do(Command{Op: Tick})
 	require.NotNil(t, w.s.Get("a"))
 	w.now.Time++
@@ -338,16 +357,135 @@ func leasesBeginAnew(t testing.TB) {
 
 func TestLeasesBeginAnewOnAnotherTimeline(t *testing.T) { leasesBeginAnew(t) }
 
+// oldReadings has a node that was cut off, with a timeline of its own, come back with commands that
+// have waited. A lease that has just been renewed stays.
+func oldReadings(t testing.TB) {
+	w := newWorld(t, Linearizable)
+	id := w.do(Command{Op: Put, Key: "a", TTL: time.Second}).Lease
+	w.do(Command{Op: Tick})
+	here := w.now
+	for i := range 4 {
+		w.now = at(line(2), time.Duration(i)*time.Hour, 0)
+		w.put("b", "")
+		require.NotNil(t, w.s.Get("a"))
+	}
+	require.False(t, due(w.s, here), "nothing has happened to it")
+	w.now = here
+	require.Equal(t, Done, w.do(Command{Op: Renew, Lease: id}).Status)
+}
+
+func TestOldReadingsEndNoLease(t *testing.T) { oldReadings(t) }
+
+// unseenRenewals has a Tick wait while a lease is renewed that has waited for one. Its time is that
+// from before the renewal.
+func unseenRenewals(t testing.TB) {
+	for _, other := range []bool{false, true} { // than that of the Tick is the timeline of the renewal
+		w := newWorld(t, Linearizable)
+		id := w.do(Command{Op: Put, Key: "a", TTL: time.Second}).Lease
+		w.now = at(line(2), 100*time.Hour, 0)
+		w.do(Command{Op: Tick})
+		late := Command{Op: Tick, Dot: Dot{9, 1}, At: w.now, Seen: w.s.Seen()}
+		w.now.Time += clocksync.Time(time.Minute)
+		then := w.now
+		if other {
+			w.now = at(line(3), time.Hour, 0)
+		}
+		require.Equal(t, Done, w.do(Command{Op: Renew, Lease: id}).Status)
+		require.Equal(t, Done, w.s.Apply(late.Encode()).Status)
+		w.now = then
+		w.now.Time += clocksync.Time(time.Second)
+		w.do(Command{Op: Tick})
+		require.NotNil(t, w.s.Get("a"), "it has been renewed a second before")
+		w.do(Command{Op: Tick})
+		w.now.Time += clocksync.Time(time.Second) + 1
+		w.do(Command{Op: Tick})
+		require.Nil(t, w.s.Get("a"))
+	}
+}
+
+func TestATickThatHasNotSeenARenewalBeginsNothing(t *testing.T) { unseenRenewals(t) }
+
+// strangeRenewals has a renewal overtake an earlier one, which a node on another timeline has made.
+// That an hour has passed since the earlier one says nothing about the later one.
+func strangeRenewals(t testing.TB) {
+	w := newWorld(t, Linearizable)
+	id := w.do(Command{Op: Put, Key: "a", TTL: time.Minute}).Lease
+	w.do(Command{Op: Tick})
+	here := w.now
+	for _, now := range []clocksync.Reading{here, at(line(2), time.Hour, 0)} {
+		w.now = now
+		require.Equal(t, Done, w.do(Command{Op: Renew, Lease: id}).Status)
+	}
+	late := Command{Op: Tick, Dot: Dot{9, 1}, At: at(line(2), 2*time.Hour, 0)}
+	require.Equal(t, Done, w.s.Apply(late.Encode()).Status)
+	require.NotNil(t, w.s.Get("a"))
+	w.now = here
+	for range 2 {
+		w.do(Command{Op: Tick})
+	}
+	l, _ := w.s.Lease(id)
+	require.Equal(t, here.Timeline, l.Timeline)
+	require.Equal(t, here.Latest()+clocksync.Time(time.Minute), l.End)
+}
+
+func TestRenewalsOnAnotherTimelineWait(t *testing.T) { strangeRenewals(t) }
+
+// formerRules plays what logs of earlier builds have, and demands what these builds have made of it:
+// any command moves the clock, and lets leases begin. A node that starts again from a
+// snapshot keeps to that, until the first Tick that says what it has seen.
+func formerRules(t testing.TB) {
+	play := func(restart bool) (*world, Dot) {
+		w := newWorld(t, Linearizable)
+		w.s = New(Linearizable)
+		id := w.do(Command{Op: Put, Key: "a", TTL: time.Minute}).Lease
+		w.now = at(line(2), 100*time.Hour, 0)
+		w.put("b", "")
+		if restart {
+			w.s = w.copy()
+		}
+		l, _ := w.s.Lease(id)
+		require.Equal(t, Lease{id, time.Minute, w.now.Timeline, w.now.Time + clocksync.Time(time.Minute), []string{"a"}}, l)
+		old, _ := w.s.Due(w.now, false)
+		require.False(t, old)
+		return w, id
+	}
+	for _, restart := range []bool{false, true} {
+		w, id := play(restart)
+		w.now = at(line(1), time.Hour, 0)
+		require.Equal(t, Done, w.do(Command{Op: Renew, Lease: id}).Status)
+		w.now.Time += clocksync.Time(time.Minute) + 1
+		w.put("b", "")
+		require.Nil(t, w.s.Get("a"), "as earlier builds do")
+
+		w, _ = play(restart)
+		require.True(t, due(w.s, w.now), "this build has other rules")
+		w.do(Command{Op: Tick})
+		if restart {
+			w.s = w.copy()
+		}
+		require.False(t, due(w.s, w.now))
+		for range 2 {
+			w.now.Time += clocksync.Time(time.Hour)
+			w.now.Timeline = line(3)
+			w.put("b", "")
+			require.NotNil(t, w.s.Get("a"))
+		}
+	}
+}
+
+func TestLogsOfFormerBuildsAreAppliedLikeThere(t *testing.T) { formerRules(t) }
+
 func TestLeasesWaitForAClock(t *testing.T) {
 	w := newWorld(t, Linearizable)
 	known := w.now
 	w.now = clocksync.Reading{Deviation: clocksync.UnknownBound}
 	w.do(Command{Op: Put, Key: "a", TTL: time.Second})
-	require.False(t, w.s.Due(w.now))
-	require.True(t, w.s.Due(known))
+	require.False(t, due(w.s, w.now))
+	require.True(t, due(w.s, known))
 	w.now = known
 	w.do(Command{Op: Tick})
 	require.NotNil(t, w.s.Get("a"), "its time begins here")
+	require.False(t, due(w.s, known))
 	require.Equal(t, Done, w.do(Command{Op: Renew, Lease: w.s.Get("a").Lease}).Status)
 	l, found := w.s.Lease(w.s.Get("a").Lease)
 	require.True(t, found)

@@ -21,6 +21,9 @@ type part struct {
 	seen map[Dot]bool          // with an effect
 	took map[Dot]Command       // with an effect or without
 	ends map[Dot]time.Duration // no lease may end before, by true time
+
+	line, former int       // the timelines of its leader, and of the one before
+	flight       []Command // which wait to be ordered
 }
 
 // random is a world of parts that split, write and meet.
@@ -29,27 +32,66 @@ type random struct {
 	rnd   *rand.Rand
 	now   time.Duration // true
 	parts []*part
-	n     map[uint64]uint64 // the last number of each writer
-	wrote map[Dot]time.Duration
-	met   map[string]int // how often something happened
+	n     map[uint64]uint64     // the last number of each writer
+	wrote map[Dot]time.Duration // when the clock of a command was read
+	lines []time.Duration       // how far timelines are from true time
+	met   map[string]int        // how often something happened
 }
 
 // The clocks of a world are wrong by up to deviation, and all leases last for ttl.
 const deviation, ttl = 5 * time.Millisecond, time.Second
 
 func newRandom(t testing.TB, seed uint64) *random {
-	return &random{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Hour, parts: []*part{{New(Partitionable), map[Dot]bool{}, map[Dot]Command{}, map[Dot]time.Duration{}}},
-		n: map[uint64]uint64{}, wrote: map[Dot]time.Duration{}, met: map[string]int{}}
+	w := &random{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), now: time.Hour, n: map[uint64]uint64{}, wrote: map[Dot]time.Duration{}, met: map[string]int{}}
+	p := &part{s: New(Partitionable), seen: map[Dot]bool{}, took: map[Dot]Command{}, ends: map[Dot]time.Duration{}}
+	p.line = w.newLine()
+	p.former = p.line
+	w.parts = []*part{p}
+	w.apply(p, Command{Op: Tick, Dot: w.name(), At: w.reading(p.line), Seen: 1})
+	return w
 }
 
-// reading returns a reading of a clock that is right within its deviation. Some clocks do
-// not know the time.
-func (w *random) reading() clocksync.Reading {
-	if w.rnd.IntN(20) == 0 {
-		return clocksync.Reading{Time: clocksync.Time(w.now) * 2, Deviation: clocksync.UnknownBound}
-	}
+// newLine begins a timeline, and returns its number. It may be close to others, or far away.
+func (w *random) newLine() int {
+	far := []time.Duration{ttl / 4, ttl, time.Hour}[w.rnd.IntN(3)]
+	w.lines = append(w.lines, time.Duration(w.rnd.Int64N(int64(2*far)))-far)
+	return len(w.lines)
+}
+
+// reading returns a reading of a clock that is right within its deviation.
+func (w *random) reading(n int) clocksync.Reading {
 	off := time.Duration(w.rnd.Int64N(int64(2*deviation))) - deviation
-	return at(line(1), w.now+off, deviation)
+	return at(line(n), w.now+w.lines[n-1]+off, deviation)
+}
+
+// clock returns what the clock of some writer of a part reads. Some have not heard of the leader,
+// and some do not know the time.
+func (w *random) clock(p *part) clocksync.Reading {
+	switch w.rnd.IntN(20) {
+	case 0:
+		return clocksync.Reading{Time: clocksync.Time(w.now) * 2, Deviation: clocksync.UnknownBound}
+	case 1, 2:
+		return w.reading(p.former)
+	}
+	return w.reading(p.line)
+}
+
+// tick returns a command as stores submit it: they look how far the state is before they read the
+// clock, if that matters.
+func (w *random) tick(p *part) Command {
+	c := Command{Op: Tick, Dot: w.name(), At: w.reading(p.line)}
+	if _, seen := p.s.Due(c.At, true); seen {
+		c.Seen = p.s.Seen()
+	}
+	w.wrote[c.Dot] = w.now
+	return c
+}
+
+// name returns the name of another command, of one of five writers.
+func (w *random) name() Dot {
+	writer := uint64(1 + w.rnd.IntN(5))
+	w.n[writer]++
+	return Dot{writer, w.n[writer]}
 }
 
 // play lets some hundred things happen.
@@ -63,19 +105,47 @@ func (w *random) play() {
 		if w.rnd.IntN(1500) == 0 {
 			w.refusals(p)
 		}
-		switch w.rnd.IntN(12) {
-		case 0:
+		switch w.rnd.IntN(24) {
+		case 0, 1:
 			if len(w.parts) < 4 {
 				w.parts = append(w.parts, w.split(p))
 			}
-		case 1:
+		case 2, 3:
 			w.meet()
+		case 4:
+			w.lead(p)
+		case 5, 6, 7:
+			w.send(p, w.tick(p))
+		case 8, 9, 10, 11:
+			w.order(p)
 		default:
 			w.command(p)
 		}
 	}
 	for len(w.parts) > 1 {
 		w.meet()
+	}
+	w.rest(w.split(w.parts[0]))
+}
+
+// lead gives a part another leader.
+func (w *random) lead(p *part) {
+	p.former, p.line = p.line, w.newLine()
+	w.met["led"]++
+}
+
+// rest applies what waits, and then only the commands that a store submits when leases are due.
+// All of them end.
+func (w *random) rest(p *part) {
+	for len(p.flight) > 0 {
+		w.order(p)
+	}
+	const look = ttl / 10
+	for began := w.now; p.s.leases.n > 0; w.now += look {
+		require.LessOrEqual(w.t, w.now-began, ttl+4*deviation+3*look, "a lease does not end")
+		if c := w.tick(p); due(p.s, c.At) {
+			w.apply(p, c)
+		}
 	}
 }
 
@@ -88,18 +158,43 @@ func (w *random) copy(s *State) *State {
 	return o
 }
 
+// split returns a part that had all that another one has. What waits may be ordered in both.
 func (w *random) split(p *part) *part {
-	return &part{w.copy(p.s), maps.Clone(p.seen), maps.Clone(p.took), maps.Clone(p.ends)}
+	o := &part{w.copy(p.s), maps.Clone(p.seen), maps.Clone(p.took), maps.Clone(p.ends), p.line, p.former, slices.Clone(p.flight)}
+	if w.rnd.IntN(2) == 0 {
+		w.lead(o)
+	}
+	return o
 }
 
-// command lets a part apply a random command.
+// send has a part order a command, now or later.
+func (w *random) send(p *part, c Command) {
+	if w.rnd.IntN(3) == 0 {
+		p.flight = append(p.flight, c)
+		return
+	}
+	w.apply(p, c)
+}
+
+// order has a part order one of the commands that wait.
+func (w *random) order(p *part) {
+	if len(p.flight) == 0 {
+		return
+	}
+	i := w.rnd.IntN(len(p.flight))
+	c := p.flight[i]
+	p.flight = slices.Delete(p.flight, i, i+1)
+	w.apply(p, c)
+	w.met["late"]++
+}
+
+// command has a part order a random command.
 func (w *random) command(p *part) {
-	writer := uint64(1 + w.rnd.IntN(5))
-	w.n[writer]++
-	c := Command{Op: Op(1 + w.rnd.IntN(int(Resolve))), Dot: Dot{writer, w.n[writer]}, At: w.reading(), Key: fmt.Sprint("k", w.rnd.IntN(4))}
-	if w.rnd.IntN(3) > 0 {
+	c := Command{Op: []Op{Put, Delete, Grant, Renew, Renew, Revoke, Resolve}[w.rnd.IntN(7)], Dot: w.name(), At: w.clock(p), Key: fmt.Sprint("k", w.rnd.IntN(4))}
+	if w.rnd.IntN(2) > 0 {
 		c.Op = Put
 	}
+	w.wrote[c.Dot] = w.now
 	switch c.Op {
 	case Put:
 		c.Value = fmt.Append(nil, w.rnd.IntN(1000))
@@ -112,14 +207,16 @@ func (w *random) command(p *part) {
 		c.TTL = ttl
 	case Renew, Revoke:
 		for _, l := range p.s.leases.all() {
-			c.Lease = l.id
+			if c.Lease = l.id; w.rnd.IntN(3) == 0 {
+				break
+			}
 		}
 	case Resolve:
 		if list := p.s.Conflicts(""); len(list) > 0 {
 			c.Key, c.Lease = list[0].Lost.Key, list[0].Lost.Dot
 		}
 	}
-	w.apply(p, c)
+	w.send(p, c)
 	if w.rnd.IntN(15) == 0 { // messages that are in flight at a split may be ordered in two parts
 		if o := w.parts[w.rnd.IntN(len(w.parts))]; o != p {
 			w.apply(o, c)
@@ -134,7 +231,8 @@ func (w *random) refusals(p *part) {
 	writer, number := 1000+w.rnd.Uint64N(1<<20), uint64(0)
 	put := func(key string, refused bool) Command {
 		number++
-		return Command{Op: Put, Dot: Dot{writer, number}, At: w.reading(), Key: key, Value: fmt.Append(nil, w.rnd.IntN(1000)), Match: refused, Version: Version{Revision: 1 << 62}}
+		w.wrote[Dot{writer, number}] = w.now
+		return Command{Op: Put, Dot: Dot{writer, number}, At: w.clock(p), Key: key, Value: fmt.Append(nil, w.rnd.IntN(1000)), Match: refused, Version: Version{Revision: 1 << 62}}
 	}
 	for i := range 4 {
 		w.apply(p, put(fmt.Sprint("k", i), false))
@@ -143,7 +241,7 @@ func (w *random) refusals(p *part) {
 		for _, refused := range []bool{true, false} {
 			c := put("refused", refused)
 			if p.s.Apply(c.Encode()).Status == Done {
-				p.seen[c.Dot], p.took[c.Dot], w.wrote[c.Dot] = true, c, w.now
+				p.seen[c.Dot], p.took[c.Dot] = true, c
 			}
 		}
 	}
@@ -161,11 +259,11 @@ func (w *random) apply(p *part, c Command) {
 	p.took[c.Dot] = c
 	if r.Status == Done {
 		p.seen[c.Dot] = true
-		w.wrote[c.Dot] = w.now
-		p.ends[c.Dot] = w.now + ttl // if it is a lease
+		id := c.Dot // if it is a lease
 		if c.Op == Renew {
-			p.ends[c.Lease] = w.now + ttl
+			id = c.Lease
 		}
+		p.ends[id] = max(p.ends[id], w.wrote[c.Dot]+ttl)
 	}
 	w.met[c.Op.String()+" "+r.Status.String()]++
 }
@@ -227,7 +325,15 @@ func (w *random) meet() {
 	for _, l := range m.leases.all() {
 		ends[l.id] = w.now + ttl // it begins anew
 	}
-	w.parts = append([]*part{{m, seen, took, ends}}, w.parts[n:]...)
+	all := &part{m, seen, took, ends, group[0].line, group[1].line, nil}
+	for _, p := range group {
+		for _, c := range p.flight {
+			if !slices.ContainsFunc(all.flight, func(o Command) bool { return o.Dot == c.Dot }) {
+				all.flight = append(all.flight, c)
+			}
+		}
+	}
+	w.parts = append([]*part{all}, w.parts[n:]...)
 }
 
 // explain demands that the entry of a part stays, or was overwritten, or overtaken by a
@@ -253,7 +359,7 @@ func (w *random) explain(group []*part, p *part, e *Entry, m *State) {
 			w.met["overwritten"]++
 			return
 		}
-		if e.At.Deviation == deviation && f.At.Deviation == deviation && e.At.Latest() < f.At.Earliest() {
+		if e.At.Timeline == f.At.Timeline && e.At.Deviation == deviation && f.At.Deviation == deviation && e.At.Latest() < f.At.Earliest() {
 			require.Less(w.t, w.wrote[e.Dot], w.wrote[f.Dot])
 			w.met["overtaken"]++
 			return
@@ -290,7 +396,7 @@ func TestNothingIsLostInSilence(t *testing.T) {
 	met := worlds(t, 0, count)
 	for _, situation := range []string{"met", "overwritten", "overtaken", "conflict", "ordered twice", "expired", "put done", "put version mismatch",
 		"delete done", "grant done", "renew done", "revoke done", "resolve done", "tick done",
-		"lease of a former write", "refusals"} {
+		"lease of a former write", "refusals", "led", "late"} {
 		require.Positive(t, met[situation], situation)
 	}
 	t.Log(met)

@@ -60,6 +60,7 @@ func (e otherBuild) String() string {
 // noteEvent counts an event, and hands it on.
 func (s *Store) noteEvent(e replicate.Event) {
 	if d, ok := e.(replicate.Differs); ok && d.Setting == "HashEvery" {
+		s.mixed.Store(&d.View)
 		if s.cfg.OnEvent != nil {
 			s.cfg.OnEvent(otherBuild{d})
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/replicate"
@@ -15,7 +16,7 @@ const (
 	// standIn is how many looks later each further member of the view acts in place of
 	// those before it.
 	standIn = 5
-	// tickPatience is how long a command that ends leases may wait.
+	// tickPatience is how long a command that ends leases may wait, and the read before it.
 	tickPatience = time.Second
 )
 
@@ -33,8 +34,8 @@ func (s *Store) endLeases(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		due := false
-		fresh := s.replica.Read(func() { due = s.app.state.Due(s.node.Clock()) })
+		due, seen := false, false
+		fresh := s.replica.Read(func() { due, seen = s.app.state.Due(s.node.Clock(), !s.isMixed(s.node.View().View.ID)) })
 		if !due || fresh.Situation != replicate.Working {
 			overdue = 0
 			continue
@@ -43,8 +44,38 @@ func (s *Store) endLeases(ctx context.Context) {
 			continue
 		}
 		overdue = 0
-		one, cancel := context.WithTimeout(ctx, tickPatience)
-		_, _ = s.Submit(one, kv.Command{Op: kv.Tick}, api.Attempt{}) // the next look tries again
-		cancel()
+		s.tick(ctx, seen)
 	}
+}
+
+// tick submits a command that ends leases. If seen is set, it also lets those begin that wait: it
+// says what this node has seen before it reads the clock. An error does not matter, as the next
+// look tries again.
+func (s *Store) tick(ctx context.Context, seen bool) {
+	c := kv.Command{Op: kv.Tick}
+	if seen {
+		c.Seen = s.lasting(ctx)
+	}
+	one, cancel := context.WithTimeout(ctx, tickPatience)
+	defer cancel()
+	_, _ = s.Submit(one, c, api.Attempt{})
+}
+
+// lasting returns how far the latest state is, which lasts: one that gives way to others has not
+// seen what they have in its place. It returns 0 if that cannot be known, or not all members of
+// the view are of builds that know what it means.
+func (s *Store) lasting(ctx context.Context) (seen uint64) {
+	one, cancel := context.WithTimeout(ctx, tickPatience)
+	defer cancel()
+	fresh, err := s.replica.ReadLatest(one, func() { seen = s.app.state.Seen() })
+	if err != nil || s.isMixed(fresh.View.ID) {
+		return 0
+	}
+	return seen
+}
+
+// isMixed reports whether a view has a member of a build that may not know what a Tick says.
+func (s *Store) isMixed(view failaware.ViewID) bool {
+	mixed := s.mixed.Load()
+	return mixed != nil && *mixed == view
 }

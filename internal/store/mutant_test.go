@@ -43,6 +43,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvLagCounted":         func(t *testing.T) bool { return holdTheStoreUp(t, 0) != "" },
 		"KvOwnDiskOfOthers":    func(*testing.T) bool { return ownDiskIsToldApart() != "" },
 		"KvNameTwice":          func(*testing.T) bool { return !namesDiffer() },
+		"KvMixedUnnoticed":     func(t *testing.T) bool { mixed, _ := saysInMixedViews(t); return mixed },
 		"KvCertainClock":       func(t *testing.T) bool { return !tellsItsClock(t) },
 		"KvFreshnessCut":       func(*testing.T) bool { got, want := answersFresh(); return !reflect.DeepEqual(got, want) },
 		"KvTransitionalUntold": func(*testing.T) bool { got, want := outcomesAreTold(); return !reflect.DeepEqual(got, want) },
