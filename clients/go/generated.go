@@ -783,7 +783,7 @@ type KVLease struct {
 	// Lease Its id.
 	Lease string `json:"lease"`
 
-	// Timeline That timeline; missing until its time has begun.
+	// Timeline That timeline; missing while its time has not begun.
 	Timeline *string `json:"timeline,omitempty"`
 
 	// TtlNs The time that each renewal gives it.

@@ -1667,7 +1667,7 @@ export interface components {
              * @description The group time of its timeline after which it ends, unless it is renewed.
              */
             end_ns?: number;
-            /** @description That timeline; missing until its time has begun. */
+            /** @description That timeline; missing while its time has not begun. */
             timeline?: string;
             fresh: components["schemas"]["KVFresh"];
             /** @description That it has ended. */

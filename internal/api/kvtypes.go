@@ -96,7 +96,7 @@ type KVLease struct {
 	Found bool     `json:"found"`
 	TTLNS int64    `json:"ttl_ns,omitempty"`
 	Keys  []string `json:"keys"`
-	// EndNS is the group time after which it ends; missing until its time has begun.
+	// EndNS is the group time after which it ends; missing while its time has not begun.
 	EndNS    int64   `json:"end_ns,omitempty"`
 	Timeline string  `json:"timeline,omitempty"`
 	Fresh    KVFresh `json:"fresh"`
