@@ -38,12 +38,20 @@ func absolute(path string) string {
 	return path
 }
 
-// handlerAPI returns the socket of the API for commands of handlers, or "" if there is none.
-func (c *nodeConfig) handlerAPI() string {
-	if c.api == "none" || c.tcpAPI() {
-		return ""
+// handlerAPI returns the address of the API for commands of handlers, or "" if there is none,
+// and the file with its token if it needs one.
+func (c *nodeConfig) handlerAPI() (addr, token string) {
+	switch {
+	case c.api == "none":
+		return "", ""
+	case !c.tcpAPI():
+		return absolute(c.api), ""
 	}
-	return absolute(c.api)
+	token, err := filepath.Abs(c.apiToken)
+	if err != nil {
+		token = c.apiToken // there is no present directory
+	}
+	return "http://" + c.api, token
 }
 
 // startHandlers starts the handlers with the first event of the node.
@@ -55,7 +63,7 @@ func (r *nodeRun) startHandlers() *handler.Set {
 	} else {
 		c.Run = api.NewRun()
 	}
-	c.API = r.cfg.handlerAPI()
+	c.API, c.TokenFile = r.cfg.handlerAPI()
 	return handler.Start(c, r.cfg.handlers, func() iter.Seq[event.Event] {
 		return r.node.EventsSince(context.Background(), 0)
 	})

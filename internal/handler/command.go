@@ -2,6 +2,7 @@ package handler
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,10 @@ const (
 // node alone.
 var ofService = []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "INVOCATION_ID", "CREDENTIALS_DIRECTORY"}
 
+// nobody is an address for commands whose node has no API. Without one they would ask the node at
+// the usual socket, which is another one.
+const nobody = "unix:none"
+
 // environment returns the variables of a command.
 func (r *running) environment(e event.Event, dropped uint64) (env []string) {
 	for _, v := range os.Environ() {
@@ -43,8 +48,9 @@ func (r *running) environment(e event.Event, dropped uint64) (env []string) {
 			env = append(env, v)
 		}
 	}
-	if r.c.API != "" {
-		env = append(env, "FAILAWARE_ADDR="+r.c.API)
+	env = append(env, "FAILAWARE_ADDR="+cmp.Or(r.c.API, nobody))
+	if r.c.TokenFile != "" {
+		env = append(env, "FAILAWARE_TOKEN_FILE="+r.c.TokenFile)
 	}
 	return append(env, "FAILAWARE_EVENT="+e.Kind(), "FAILAWARE_SEQUENCE="+strconv.FormatUint(e.Head().Sequence, 10),
 		"FAILAWARE_DROPPED="+strconv.FormatUint(dropped, 10), "FAILAWARE_ID="+r.c.Node.String(), "FAILAWARE_NAME="+r.c.Name, "FAILAWARE_GROUP="+r.c.Group)

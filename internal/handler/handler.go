@@ -32,6 +32,7 @@ type Config struct {
 	Node        failaware.NodeID
 	Name, Group string
 	API         string        // address of the node's API; empty if there is none
+	TokenFile   string        // with the token of that address; empty if it needs none
 	Run         string        // of the node, for the ids of events
 	Timeout     time.Duration // of one event
 	Close       time.Duration // [CloseTime], but in tests

@@ -103,6 +103,23 @@ func TestCommandsGetEventsInTheirOrder(t *testing.T) {
 	}
 }
 
+// A command asks its node or nobody: without an address it would ask the one at the usual socket.
+func TestCommandsAskTheirNodeOrNobody(t *testing.T) {
+	t.Setenv("FAILAWARE_ADDR", "secret")
+	t.Setenv("FAILAWARE_TOKEN_FILE", "secret")
+	about := func(c Config) (list []string) {
+		for _, v := range (&running{c: &c}).environment(elected(1), 0) {
+			if strings.HasPrefix(v, "FAILAWARE_ADDR=") || strings.HasPrefix(v, "FAILAWARE_TOKEN_FILE=") {
+				list = append(list, v)
+			}
+		}
+		return list
+	}
+	require.Equal(t, []string{"FAILAWARE_ADDR=unix:none"}, about(Config{}))
+	require.Equal(t, []string{"FAILAWARE_ADDR=/run/api"}, about(Config{API: "/run/api"}))
+	require.Equal(t, []string{"FAILAWARE_ADDR=http://[::1]:70", "FAILAWARE_TOKEN_FILE=/token"}, about(Config{API: "http://[::1]:70", TokenFile: "/token"}))
+}
+
 // A command that hangs holds up no other handler, and is killed with all of its
 // processes.
 func TestACommandThatHangsIsKilled(t *testing.T) {
