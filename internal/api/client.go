@@ -227,8 +227,18 @@ func (c *Client) send(ctx context.Context, method, path, last string, body []byt
 	foreign := json.Unmarshal(b, &f) != nil || f.Error == ""
 	if foreign {
 		f.Error = fmt.Sprintf("the server at %s answers %s", c.addr, res.Status)
+	} else if res.StatusCode == http.StatusUnauthorized {
+		f.Error += "; " + credentialsOf(c.addr)
 	}
 	return nil, &StatusError{res.StatusCode, f.Error, foreign, b}
+}
+
+// credentialsOf says how commands name what a node at an address wants to see.
+func credentialsOf(addr Address) string {
+	if addr.Secure() {
+		return "--cert with --key, or --token-file, names its file"
+	}
+	return "--token-file or FAILAWARE_TOKEN_FILE names its file"
 }
 
 // unreachable returns the error of a request that has no answer.
