@@ -3296,7 +3296,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description Without current: the changes after that revision are not kept, or it is of another part of the group. */
+            /** @description Without current: the changes after that revision are not kept, or it is of another part of the group. If the node cannot know that yet, the stream begins, and a reset comes instead. */
             410: {
                 headers: {
                     [name: string]: unknown;

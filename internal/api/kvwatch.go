@@ -77,7 +77,7 @@ func newWatch(ctx context.Context, store Store, prefix, since string, listing bo
 	}
 	var oldest uint64
 	var gone error
-	_, err = store.Read(ctx, false, func(st *kv.State) {
+	look := func(st *kv.State) {
 		oldest = st.Oldest()
 		if since == "" {
 			f.at = st.Place()
@@ -85,7 +85,15 @@ func newWatch(ctx context.Context, store Store, prefix, since string, listing bo
 		if f.list == "" {
 			gone = st.Reached(f.at)
 		}
-	})
+	}
+	fresh, err := store.Read(ctx, false, look)
+	if err == nil && fresh.UpToDate && !listing && errors.Is(gone, kv.ErrAhead) {
+		if !f.ask(ctx, look) {
+			gone = kv.ErrAhead // others may know the place
+		} else if errors.Is(gone, kv.ErrAhead) {
+			gone = kv.ErrOtherPart // see read
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, "", err
@@ -99,6 +107,15 @@ func newWatch(ctx context.Context, store Store, prefix, since string, listing bo
 		start = fromReset
 	}
 	return f, start, nil
+}
+
+// ask lets look see the latest state. It returns false if that is not known in time: what look has
+// seen does not count then.
+func (f *watch) ask(ctx context.Context, look func(*kv.State)) bool {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	_, err := f.store.Read(ctx, true, look)
+	return err == nil
 }
 
 // listedBecause returns the reason for a listing.

@@ -147,7 +147,12 @@ func (w *watching) open() {
 	}
 	listing := w.last == "" || w.rnd.IntN(2) == 0
 	f, start, err := newWatch(w.t.Context(), w.node, w.prefix, w.last, listing)
-	if gone := w.node.state.Reached(w.at); w.last != "" && w.last != fromReset && gone != nil && !errors.Is(gone, kv.ErrAhead) {
+	gone := w.node.state.Reached(w.at)
+	if errors.Is(gone, kv.ErrAhead) && !listing && w.node.err == nil && w.node.alone == nil { // it has asked the others
+		gone = kv.ErrOtherPart
+		w.met["gone ahead"]++
+	}
+	if w.last != "" && w.last != fromReset && gone != nil && !errors.Is(gone, kv.ErrAhead) {
 		w.met["gone"]++
 		if !listing {
 			require.ErrorIs(w.t, err, gone)
@@ -299,7 +304,7 @@ func watchersKnow(t testing.TB, first, count uint64, slow bool) map[string]int {
 // becomes of the states of the nodes that it watches.
 func TestWatchersKnowAllChanges(t *testing.T) {
 	met := watchersKnow(t, 0, 60, false)
-	for _, situation := range []string{"forked", "merged", "gone", "cut off", "reset", "gone and listed", "ahead", "begun again", "changes", "half a revision"} {
+	for _, situation := range []string{"forked", "merged", "gone", "cut off", "reset", "gone and listed", "gone ahead", "ahead", "begun again", "changes", "half a revision"} {
 		require.Positive(t, met[situation], situation)
 	}
 	t.Log(met)
@@ -338,7 +343,9 @@ func noteKinds(f *watch, kinds *[]string) {
 // in the answer to a write. A state that will never have it is another one.
 func TestWatchAfterARevisionThatIsGone(t *testing.T) {
 	store := newLoneStore()
-	f, start, err := newWatch(t.Context(), store, "", "500", false)
+	_, _, err := newWatch(t.Context(), store, "", "500", false)
+	require.ErrorIs(t, err, kv.ErrOtherPart)
+	f, start, err := newWatch(t.Context(), store, "", "500", true)
 	require.NoError(t, err)
 	require.Equal(t, "500-00000000", start)
 	var kinds []string
@@ -347,12 +354,33 @@ func TestWatchAfterARevisionThatIsGone(t *testing.T) {
 	require.Equal(t, []string{"reset", "complete", "fresh"}, kinds)
 }
 
+// Without a listing, a watch waits for a place only while nobody can say whether it comes.
+func TestAWatchAheadBeginsIfNobodyCanTell(t *testing.T) { waitsIfNobodyCanTell(t) }
+
+func waitsIfNobodyCanTell(t testing.TB) {
+	for _, listing := range []bool{false, true} {
+		for _, cannot := range []*loneStore{{err: errors.New("no quorum")}, {alone: errors.New("the view changes")}, {late: errors.New("the view has changed")}} {
+			store := newLoneStore()
+			store.err, store.alone, store.late = cannot.err, cannot.alone, cannot.late
+			f, _, err := newWatch(t.Context(), store, "", "500", listing)
+			require.NoError(t, err)
+			var kinds []string
+			noteKinds(f, &kinds)
+			require.True(t, f.update(t.Context()))
+			require.Equal(t, []string{"stale"}, kinds)
+			store.err, store.alone, store.late = nil, nil, nil
+			require.True(t, f.update(t.Context()))
+			require.Equal(t, []string{"stale", "reset", "complete", "fresh"}, kinds)
+		}
+	}
+}
+
 // What a watch has seen of the state of all counts only if that is the state.
 func TestAWatchForgetsWhatDidNotCount(t *testing.T) { forgetsWhatDidNotCount(t) }
 
 func forgetsWhatDidNotCount(t testing.TB) {
 	store := newLoneStore()
-	f, _, err := newWatch(t.Context(), store, "", "500", false)
+	f, _, err := newWatch(t.Context(), store, "", "500", true)
 	require.NoError(t, err)
 	var kinds []string
 	noteKinds(f, &kinds)

@@ -39,6 +39,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KvListingResumed":    resumesWhole,
 		"KvListingRepeats":    slow,
 		"KvAheadIsGone":       watch,
+		"KvAheadAdmitted":     watch,
+		"KvAheadRefused":      waitsIfNobodyCanTell,
 		"KvAheadForEver":      watch,
 		"KvAheadIsFresh":      watch,
 		"KvListingAborted":    forgetsWhatDidNotCount,
