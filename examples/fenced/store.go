@@ -27,9 +27,10 @@ const (
 // payload is the payload of the edict of a write. It contains the key, because
 // otherwise an edict would allow writing the value anywhere. Keys have no line breaks,
 // so that no two writes have one payload.
-func payload(key string, value []byte) []byte {
-	return append([]byte("PUT "+key+"\n"), value...)
-}
+func payload(key string, value []byte) []byte { return append([]byte(begin(key)), value...) }
+
+// begin is what a payload has before the value.
+func begin(key string) string { return "PUT " + key + "\n" }
 
 // store answers requests. It has the values, and the fence in front of them.
 type store struct {
@@ -101,7 +102,7 @@ func (s *store) put(w http.ResponseWriter, r *http.Request, key string) {
 	case refused:
 		http.Error(w, err.Error(), http.StatusConflict)
 	case errors.Is(err, edict.ErrPayload):
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("%v: that of this write is %q and the value", err, begin(key)), http.StatusBadRequest)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	default:

@@ -88,8 +88,9 @@ func TestALeaderOfThePastWritesNothing(t *testing.T) {
 	code, text := put(t, url, "k", "late", late)
 	require.Equal(t, http.StatusConflict, code)
 	require.Contains(t, text, "a later edict was obeyed before")
-	code, _ = put(t, url, "other", "late", late)
+	code, text = put(t, url, "other", "late", late)
 	require.Equal(t, http.StatusBadRequest, code, "the edict was for another key")
+	require.Equal(t, "edict: made for another payload: that of this write is \"PUT other\\n\" and the value\n", text)
 	code, _ = put(t, url, "k", "new", e)
 	require.Equal(t, http.StatusNoContent, code, "a writer without an answer writes again")
 
