@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,13 +67,9 @@ func batchOf(body io.Reader) ([]batched, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the body is not a batch: %w", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields() // a condition with a wrong name must not turn into none
+	d := strict(text)
 	if err := d.Decode(&request); err != nil {
-		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
-			return nil, fmt.Errorf("the body is not a batch: %s: its type is wrong: %s", e.Field, e.Value)
-		}
-		return nil, fmt.Errorf("the body is not a batch: %w", err)
+		return nil, errors.New("the body is not a batch: " + faultOf(text, err))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("the body has more than a batch")
@@ -102,6 +99,48 @@ func batchOf(body io.Reader) ([]batched, error) {
 	return list, nil
 }
 
+// strict returns a decoder that refuses unknown members: a condition with a wrong name must not
+// turn into none.
+func strict(text []byte) *json.Decoder {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d
+}
+
+// faultOf says where and why a text is no batch; err is the error of its decoding.
+func faultOf(text []byte, err error) string {
+	var request struct{ Commands []json.RawMessage }
+	if json.NewDecoder(bytes.NewReader(text)).Decode(&request) == nil {
+		for i, c := range request.Commands {
+			if err := strict(c).Decode(new(KVCommand)); err != nil {
+				return jsonFault(fmt.Sprintf("commands[%d]", i), err)
+			}
+		}
+	}
+	return jsonFault("", err)
+}
+
+// jsonFault says in words of the API why a JSON object, or the body if it has no name, cannot
+// be decoded.
+func jsonFault(name string, err error) string {
+	in, member := "", name
+	if name != "" {
+		in, member = name+": ", name+"."
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
+		return fmt.Sprintf("%s%s: its type is wrong: %s", member, e.Field, e.Value)
+	} else if ok {
+		return fmt.Sprintf("%sit is a JSON %s, and not an object", in, e.Value)
+	}
+	if at, ok := errors.AsType[base64.CorruptInputError](err); ok { // only a value is base64
+		return fmt.Sprintf("%svalue: it is not base64: byte %d is wrong", member, at)
+	}
+	if err == io.EOF {
+		return "it is empty"
+	}
+	return in + strings.TrimPrefix(err.Error(), "json: ")
+}
+
 // misread says what the decoder has taken without an error for something else than it is: of a
 // member that an object has twice, the last one, and null for nothing, so that a condition could
 // turn into none; and a list of numbers for a value. Like the decoder, it makes no difference
@@ -109,13 +148,27 @@ func batchOf(body io.Reader) ([]batched, error) {
 func misread(text []byte) (problem string) {
 	var names [][]byte // of all objects that are open at i
 	var begins []int   // where those of each begin
+	command := -1      // which of the list is at i
+	in := func(format string, args ...any) string {
+		if command >= 0 {
+			format = fmt.Sprintf("commands[%d]: ", command) + format
+		}
+		return fmt.Sprintf(format, args...)
+	}
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case 'n': // of null: no other word has one
-			return "null is there, and not a value: leave out what is not given"
+			return in("null is there, and not a value: leave out what is not given")
 		case '[':
 			if len(begins) > 1 {
-				return fmt.Sprintf("%q is a list", names[len(names)-1])
+				return in("%q is a list", names[len(names)-1])
+			}
+			command = 0
+		case ']':
+			command = -1
+		case ',':
+			if len(begins) == 1 && command >= 0 {
+				command++
 			}
 		case '{':
 			begins = append(begins, len(names))
@@ -130,7 +183,7 @@ func misread(text []byte) (problem string) {
 			}
 			name := contentOf(s)
 			if slices.ContainsFunc(names[begins[len(begins)-1]:], func(n []byte) bool { return bytes.EqualFold(n, name) }) {
-				return fmt.Sprintf("%q is there twice in one object", name)
+				return in("%q is there twice in one object", name)
 			}
 			names = append(names, name)
 		}
