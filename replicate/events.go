@@ -65,6 +65,15 @@ type AwaitsMemory struct {
 	Remember, Absent failaware.Set
 }
 
+// AwaitsReports says that Members of View have not reported their states for For, so that
+// operations wait: [Start] was not called there, has failed, or has yet to read a large state. It
+// comes after some seconds, and then each minute.
+type AwaitsReports struct {
+	View    failaware.ViewID
+	Members failaware.Set
+	For     time.Duration
+}
+
 // Begun says that, with RequireQuorum, View continues with the newest state of its members,
 // although the members that remember the state, Remember, are not a quorum. If there are
 // none, the group has begun with the initial state. No node is Absent, except after
@@ -170,25 +179,26 @@ type RolledBack struct {
 	Members failaware.Set
 }
 
-func (Settled) event()      {}
-func (Receiving) event()    {}
-func (Restored) event()     {}
-func (Merged) event()       {}
-func (StartedOver) event()  {}
-func (AwaitsMemory) event() {}
-func (Begun) event()        {}
-func (Hanging) event()      {}
-func (Discarded) event()    {}
-func (StateLost) event()    {}
-func (Refused) event()      {}
-func (Stuck) event()        {}
-func (TooLarge) event()     {}
-func (Corrupt) event()      {}
-func (Diverged) event()     {}
-func (Recovered) event()    {}
-func (Disk) event()         {}
-func (Differs) event()      {}
-func (RolledBack) event()   {}
+func (Settled) event()       {}
+func (Receiving) event()     {}
+func (Restored) event()      {}
+func (Merged) event()        {}
+func (StartedOver) event()   {}
+func (AwaitsMemory) event()  {}
+func (AwaitsReports) event() {}
+func (Begun) event()         {}
+func (Hanging) event()       {}
+func (Discarded) event()     {}
+func (StateLost) event()     {}
+func (Refused) event()       {}
+func (Stuck) event()         {}
+func (TooLarge) event()      {}
+func (Corrupt) event()       {}
+func (Diverged) event()      {}
+func (Recovered) event()     {}
+func (Disk) event()          {}
+func (Differs) event()       {}
+func (RolledBack) event()    {}
 
 func (e Settled) String() string {
 	if e.Holders.Empty() {
@@ -223,6 +233,11 @@ func (e AwaitsMemory) String() string {
 		known = fmt.Sprintf("no member of view %v has a state yet", e.View)
 	}
 	return fmt.Sprintf("%s: operations wait, because nodes %v may know more", known, e.Absent)
+}
+
+func (e AwaitsReports) String() string {
+	return fmt.Sprintf("operations wait: nodes %v have not reported their states for %v; they run without the replicated state, or have yet to start it",
+		e.Members, e.For.Round(time.Second))
 }
 
 func (e Begun) String() string {
@@ -299,6 +314,9 @@ func (e RolledBack) String() string {
 func eventOf(e *engine.Event) Event {
 	if e.Hangs > 0 {
 		return Hanging{e.View, e.Hangs, e.Waiting}
+	}
+	if e.Reports > 0 {
+		return AwaitsReports{e.View, e.Members, e.Reports}
 	}
 	name := e.Name.String()
 	switch e.Kind {

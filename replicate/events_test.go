@@ -92,5 +92,6 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 	require.NotContains(t, Begun{View: view}.String(), "gone")
 	require.Contains(t, Begun{View: view, Lossy: true}.String(), "what the group has acknowledged before, if anything, is gone")
 	require.Contains(t, Settled{View: view}.String(), "no member has its state yet")
+	require.Equal(t, AwaitsReports{View: view, Members: all.Members, For: time.Minute}, eventOf(&engine.Event{Event: all, Reports: time.Minute}))
 	require.Equal(t, Hanging{View: view, For: time.Minute, Waiting: 6}, eventOf(&engine.Event{Event: all, Hangs: time.Minute, Waiting: 6}))
 }

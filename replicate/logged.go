@@ -9,7 +9,7 @@ func Level(e Event) hclog.Level {
 	switch e := e.(type) {
 	case Receiving:
 		return hclog.Debug
-	case AwaitsMemory, Hanging, Discarded, StateLost, Refused, Stuck, TooLarge, Corrupt, Diverged, Differs, RolledBack:
+	case AwaitsMemory, AwaitsReports, Hanging, Discarded, StateLost, Refused, Stuck, TooLarge, Corrupt, Diverged, Differs, RolledBack:
 		return hclog.Warn
 	case Begun:
 		if e.Lossy {

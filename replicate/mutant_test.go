@@ -158,3 +158,17 @@ func TestMemoryNoticesReplicaAgainUnread(t *testing.T) {
 	_, second, _ := allKilled(t)
 	require.False(t, second[0].Lossy)
 }
+
+func TestSilentMembersNoticeSilentUntold(t *testing.T) {
+	mutant.Set("SilentUntold")
+	defer mutant.Set(mutant.None)
+	soon, _ := silentIsNamed(t)
+	require.Zero(t, soon)
+}
+
+func TestSilentMembersNoticeSilentToldOften(t *testing.T) {
+	mutant.Set("SilentToldOften")
+	defer mutant.Set(mutant.None)
+	_, later := silentIsNamed(t)
+	require.Greater(t, later, 2)
+}

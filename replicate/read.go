@@ -136,6 +136,9 @@ type Progress struct {
 	UnstoredFor time.Duration
 	// Absent are the nodes of the group that are missed, if the situation is Recovering.
 	Absent failaware.Set
+	// Unreported are the members whose states this node has not heard yet, if the situation is
+	// Reporting. The others wait for them ([AwaitsReports]).
+	Unreported failaware.Set
 	// Behind is how many calls of the application wait.
 	Behind int
 	// From is the node that sends the state that this node waits for; NoNode if none does
@@ -153,6 +156,6 @@ func (r *Replica) Progress() Progress {
 }
 
 func progressOf(s *engine.Status, behind int) Progress {
-	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Full: s.Full, Unstored: s.Unstored, UnstoredFor: s.UnstoredFor, Absent: s.Absent, Behind: behind,
+	return Progress{Situation: s.Situation, View: s.View, Accepting: s.Accepting, Full: s.Full, Unstored: s.Unstored, UnstoredFor: s.UnstoredFor, Absent: s.Absent, Unreported: s.Unreported, Behind: behind,
 		From: s.Progress.From, Bytes: s.Progress.Bytes, Total: s.Progress.Total}
 }

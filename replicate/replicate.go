@@ -122,7 +122,7 @@ type Replica struct {
 // Start keeps an application the same as those of the other nodes of the group, over the
 // broadcast of a running node. The application must be in its initial state. All nodes of
 // the group must call Start right after their own start: a member that does not report its
-// state keeps the others waiting. The replica takes all deliveries of the node, so
+// state keeps the others waiting ([AwaitsReports]). The replica takes all deliveries of the node, so
 // [failaware.Node.Receive] fails with [failaware.ErrConsumer]. Messages that are not
 // operations go by [Replica.Broadcast] to [Config.OnMessage]; those of
 // [failaware.Node.Broadcast] must not be mixed with them.
@@ -149,7 +149,8 @@ type Replica struct {
 // method. An error of the Storage matches [failaware.ErrInUse], [ErrOwner] or
 // [failaware.ErrDamaged], or is the system's. ErrDamaged means that a file, perhaps one of
 // the StateDir, is lost or damaged: the text names the file and the offset. After an error
-// the node goes on, and the application must not be used any more.
+// the node goes on as a member without a state, which keeps the others waiting: close it. The
+// application must not be used any more.
 func Start(node *failaware.Node, app Application, cfg Config) (*Replica, error) {
 	return (&Prepared{app: app, cfg: cfg}).Start(node)
 }

@@ -80,6 +80,7 @@ type holder struct {
 	begun    []replicate.Begun
 	awaits   []replicate.AwaitsMemory
 	hangs    []replicate.Hanging
+	silents  []replicate.AwaitsReports
 	differs  []string
 	lost     []failaware.Set // whose disks were rolled back
 	limits   []uint64        // that states exceeded
@@ -111,6 +112,13 @@ func (h *holder) hung() []replicate.Hanging {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.hangs)
+}
+
+// silent returns the reports of members that have not reported their states.
+func (h *holder) silent() []replicate.AwaitsReports {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.silents)
 }
 
 // awaited returns the reports of views that waited for members that remember.
@@ -160,6 +168,8 @@ func start(t testing.TB, cfg failaware.Config, c replicate.Config, app *words) *
 			h.begun = append(h.begun, e)
 		case replicate.Hanging:
 			h.hangs = append(h.hangs, e)
+		case replicate.AwaitsReports:
+			h.silents = append(h.silents, e)
 		case replicate.AwaitsMemory:
 			h.awaits = append(h.awaits, e)
 		case replicate.Differs:

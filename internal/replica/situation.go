@@ -1,6 +1,9 @@
 package replica
 
-import "github.com/failaware/failaware/membership"
+import (
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
 
 // Situation is the stage of a replica's work in its view.
 type Situation uint8
@@ -80,4 +83,18 @@ func (m *Replica) Situation() Situation {
 		return Transferring
 	}
 	return Working
+}
+
+// Unreported returns the members of the view whose states this node has not heard yet. It is
+// empty unless the situation is Reporting.
+func (m *Replica) Unreported() (set timed.Set) {
+	if m.Situation() != Reporting {
+		return set
+	}
+	for i, r := range m.reports {
+		if r == nil {
+			set.Add(m.view.Members[i].Node)
+		}
+	}
+	return set
 }

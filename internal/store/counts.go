@@ -22,7 +22,7 @@ type Counts struct {
 }
 
 // events has one of each kind.
-var events = []replicate.Event{replicate.AwaitsMemory{}, replicate.Begun{}, replicate.Corrupt{}, replicate.Differs{}, replicate.Discarded{},
+var events = []replicate.Event{replicate.AwaitsMemory{}, replicate.AwaitsReports{}, replicate.Begun{}, replicate.Corrupt{}, replicate.Differs{}, replicate.Discarded{},
 	replicate.Disk{}, replicate.Diverged{}, replicate.Hanging{}, replicate.Merged{}, replicate.Receiving{}, replicate.Recovered{}, replicate.Refused{},
 	replicate.Restored{}, replicate.RolledBack{}, replicate.Settled{}, replicate.StartedOver{}, replicate.StateLost{}, replicate.Stuck{}, replicate.TooLarge{}}
 

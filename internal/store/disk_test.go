@@ -114,9 +114,13 @@ func obstacleIsSaid(t testing.TB) {
 	s.counted.events = noEvents()
 	said := func(now replicate.Situation) string {
 		var a api.KVStatus
-		s.waitsFor(&a, now)
+		s.waitsFor(&a, &replicate.Progress{Situation: now})
 		return a.Obstacle
 	}
+	var a api.KVStatus
+	p := replicate.Progress{Situation: replicate.Reporting, Unreported: timed.SetOf(2, 3)}
+	s.waitsFor(&a, &p)
+	require.Equal(t, "nodes {2 3} have not reported their state; all must run with --kv", a.Obstacle)
 	require.Empty(t, said(replicate.Transferring))
 	s.noteEvent(replicate.Refused{Source: 2})
 	require.Equal(t, "node 2 cannot make a snapshot: its log says why", said(replicate.Transferring))

@@ -84,6 +84,9 @@ func (s *Store) hindrances(p replicate.Progress) (all []string) {
 	if why := hindrance(&p, s.node.ID()); why != "" {
 		all = append(all, why)
 	}
+	if why := silent(&p); why != "" {
+		all = append(all, why)
+	}
 	if p.Situation == replicate.NoQuorum { // lost since the command was taken
 		all = append(all, s.noQuorum(s.node.View().View))
 	}
@@ -126,6 +129,9 @@ func (s *Store) explain(err error) error {
 		text = s.noQuorum(view)
 	case replicate.Reporting:
 		text = fmt.Sprintf("not all nodes of %v have reported their state; all must run with --kv", view.Set)
+		if p := s.replica.Progress(); !p.Unreported.Empty() {
+			text = silent(&p)
+		}
 	case replicate.Mixed:
 		text = fmt.Sprintf("some of nodes %v have --kv-dir, and others have not, as their logs name: set it at all nodes, or at none", view.Set)
 	case replicate.Changing:

@@ -223,7 +223,7 @@ func (s *Store) Describe(a *api.KVStatus) {
 	lags := s.node.Lagging()
 	a.Lag = lagText(lags)
 	a.Accepting = a.Accepting && !holdsUp(lags)
-	s.waitsFor(a, p.Situation)
+	s.waitsFor(a, &p)
 	s.beganWith(a)
 }
 

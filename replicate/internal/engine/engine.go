@@ -118,8 +118,10 @@ type Status struct {
 	Accepting bool              // operations may be broadcast
 	Full      error             // why the disk has no room; then none may be
 	Absent    timed.Set         // Recovering: nodes that may know more
-	Unstored  timed.Set         // members whose disks hold up an operation
-	Since     timed.Instant     // when it began to wait for them
+	// Unreported are the members whose states this node has not heard yet; it is Reporting.
+	Unreported timed.Set
+	Unstored   timed.Set     // members whose disks hold up an operation
+	Since      timed.Instant // when it began to wait for them
 	// UnstoredFor is how long it has waited for them when [Engine.Status] is called.
 	UnstoredFor time.Duration
 	Waits       bool             // this node waits for state
@@ -198,7 +200,7 @@ func (e *Engine) setStatus(s Status) {
 	defer e.mu.Unlock()
 	before, now := e.status, s
 	for _, x := range []*Status{&before, &now} {
-		x.Progress, x.Waits, x.Unstored, x.Since = replica.Progress{}, false, timed.Set{}, 0
+		x.Progress, x.Waits, x.Unreported, x.Unstored, x.Since = replica.Progress{}, false, timed.Set{}, timed.Set{}, 0
 	}
 	e.status = s
 	e.accepting.Store(s.Accepting)

@@ -165,7 +165,7 @@ func (i *incarnation) distribute(out []replica.Effect) []replica.Effect {
 		}
 	}
 	full := cmp.Or(i.store.noRoom(), i.machine.Full())
-	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting() && full == nil, Full: full, Absent: i.machine.Absent()}
+	s := Status{Situation: i.machine.Situation(), View: i.machine.View(), Accepting: i.machine.Accepting() && full == nil, Full: full, Absent: i.machine.Absent(), Unreported: i.machine.Unreported()}
 	s.Progress, s.Waits = i.machine.Progress()
 	s.Unstored, s.Since = i.machine.Unstored()
 	if s.Calls = i.status.Calls; s.View != i.status.View || s.Situation != i.status.Situation {
