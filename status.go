@@ -99,6 +99,9 @@ type PeerStatus struct {
 	// with no progress, and Missing for how long messages of it have not come to this node; 0: it
 	// does not wait. See [Node.Lagging].
 	Lagging, Missing time.Duration
+	// Ignored says in a few words why its packets are ignored, if Mismatch or Refused does: as
+	// "settings differ", "keys differ", "versions differ" or "does not count".
+	Ignored string
 	// Unsent says why packets to it cannot be sent, if it is not alive and the system refuses
 	// them.
 	Unsent string
@@ -178,7 +181,7 @@ func (s *Status) takeLags(all Lags) {
 
 // peerStatus returns the status of a peer, from the loop's knowledge of it.
 func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
-	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Incompatible: p.Incompatible, Keys: p.Keys, Forgot: p.Forgot,
+	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Incompatible: p.Incompatible, Ignored: p.Ignored, Keys: p.Keys, Forgot: p.Forgot,
 		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast, FastPackets: p.FastPackets, SlowPackets: p.SlowPackets,
 		OffsetLow: p.OffsetLow, OffsetHigh: p.OffsetHigh, OffsetKnown: p.OffsetKnown,
 		Leads: p.Leads, Candidate: p.Candidate, Late: p.Late, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}

@@ -298,6 +298,9 @@ type Clock struct {
 	// Leap The leap second that a majority of the references announces: none, insert or delete.
 	Leap string `json:"leap"`
 
+	// Problem Why it is not synchronized, if a setting is why: its deviation is above max_deviation.
+	Problem *string `json:"problem,omitempty"`
+
 	// Status unsynchronized, internal or external.
 	Status string `json:"status"`
 
@@ -1031,6 +1034,9 @@ type MemberInfo struct {
 	// Forgot Its votes show that its state directory was lost, or is an older copy: it has forgotten promises (event peer-forgot).
 	Forgot *bool `json:"forgot,omitempty"`
 
+	// Ignored In a few words why its packets are ignored, if mismatch or refused says so: settings differ, keys differ, versions differ, or does not count.
+	Ignored *string `json:"ignored,omitempty"`
+
 	// InView It is a member of the view of this answer.
 	InView bool `json:"in_view"`
 
@@ -1255,9 +1261,12 @@ type Status struct {
 	Pid     int          `json:"pid"`
 
 	// Ready The waiting time is over, and the node may vote.
-	Ready   bool               `json:"ready"`
-	Stopped bool               `json:"stopped"`
-	Tags    *map[string]string `json:"tags,omitempty"`
+	Ready   bool `json:"ready"`
+	Stopped bool `json:"stopped"`
+
+	// Store The node has a key-value store.
+	Store *bool              `json:"store,omitempty"`
+	Tags  *map[string]string `json:"tags,omitempty"`
 
 	// Timing The constants of the model.
 	Timing  Timing `json:"timing"`

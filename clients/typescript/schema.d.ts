@@ -980,6 +980,8 @@ export interface components {
              * @description For how long readings surely stay so, relative to this timeline, even without further messages; 0 unless up to date.
              */
             valid_for_ns: number;
+            /** @description Why it is not synchronized, if a setting is why: its deviation is above max_deviation. */
+            problem?: string;
         };
         /** @description The node's knowledge of itself and its peers. */
         Members: {
@@ -1072,6 +1074,8 @@ export interface components {
              * @description How long messages of it, which it has sent, have not come to the answering node. Missing when none are missing.
              */
             missing_ns?: number;
+            /** @description In a few words why its packets are ignored, if mismatch or refused says so: settings differ, keys differ, versions differ, or does not count. */
+            ignored?: string;
             /** @description Why packets to it cannot be sent, if it is not alive and the system of the answering node refuses them. */
             unsent?: string;
             /** @description Its votes show that its state directory was lost, or is an older copy: it has forgotten promises (event peer-forgot). */
@@ -1120,6 +1124,8 @@ export interface components {
             counters: {
                 [key: string]: number;
             };
+            /** @description The node has a key-value store. */
+            store?: boolean;
         };
         /** @description One of the places at which members may be found, as --join names it, and what it has led to. */
         Join: {

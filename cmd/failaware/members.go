@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -133,7 +134,7 @@ func delayText(m *api.MemberInfo, all *api.Members) string {
 	case m.Fault:
 		return "clock fault"
 	case !m.Alive && m.Refused != "":
-		return "does not count"
+		return cmp.Or(m.Ignored, "does not count")
 	case !m.Alive && m.Unsent != "":
 		return "cannot send"
 	case m.Deaf:

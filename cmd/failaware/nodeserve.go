@@ -132,6 +132,7 @@ func (r *nodeRun) makeServer(ctx context.Context) {
 	r.server = r.newServer()
 	r.server.Version = cli.Version()
 	r.server.LogTo(r.log.Named("api"))
+	r.server.InFlags = inFlags
 	r.server.Leave = r.askedToLeave
 	r.server.Pages = dashboard.Handler(dashboard.Node)
 	r.operate(ctx)

@@ -214,6 +214,9 @@ func clockText(c *api.Clock) string {
 	if c.UTCProblem != "" {
 		text += "; " + c.UTCProblem
 	}
+	if c.Problem != "" {
+		text += "; " + c.Problem
+	}
 	if !c.UpToDate {
 		return text + "; not up to date"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/event"
+	"github.com/failaware/failaware/internal/brief"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -88,7 +89,15 @@ func clockOf(r failaware.Reading, cfg *failaware.Config) Clock {
 		UTCBoundNS:  known(r.UTCBound, clocksync.UnknownBound),
 		Status:      r.Status.String(), Timeline: idText(r.Timeline), Holdover: r.Holdover, Leap: r.Leap.String(),
 		UpToDate:   r.Status != clocksync.Unsynchronized,
-		ValidForNS: int64(syncedFor(r, cfg.Clock.MaxDeviation, cfg.Timing.MaxDrift))}
+		ValidForNS: int64(syncedFor(r, cfg.Clock.MaxDeviation, cfg.Timing.MaxDrift)), Problem: clockProblem(r, cfg)}
+}
+
+// clockProblem says that a clock is not synchronized because of a setting, or is "".
+func clockProblem(r failaware.Reading, cfg *failaware.Config) string {
+	if r.Status != clocksync.Unsynchronized || r.Deviation == clocksync.UnknownBound || r.Deviation <= cfg.Clock.MaxDeviation {
+		return ""
+	}
+	return "its deviation is above --max-deviation, " + brief.Duration(cfg.Clock.MaxDeviation)
 }
 
 // withUTC returns the reading with what the knowledge of UTC lacks.
@@ -164,7 +173,7 @@ func withUnheard(s *failaware.Status) []failaware.PeerStatus {
 }
 
 func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) MemberInfo {
-	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: Refusal(s, p), Incompatible: p.Incompatible, Forgot: p.Forgot, LaggingNS: int64(p.Lagging), MissingNS: int64(p.Missing), Unsent: p.Unsent,
+	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: Refusal(s, p), Incompatible: p.Incompatible, Forgot: p.Forgot, LaggingNS: int64(p.Lagging), MissingNS: int64(p.Missing), Unsent: p.Unsent, Ignored: p.Ignored,
 		Alive: p.Alive, Fault: p.Fault, Late: p.Late, Fast: p.Fast, Deaf: p.Deaf, SaysLeads: p.Leads, Support: p.Support,
 		Weight: int(p.Weight), LockedTo: int(p.LockedTo),
 		DelayNS: known(p.Delay, event.UnknownDelay), LastFastNS: known(p.LastFast, -1)}

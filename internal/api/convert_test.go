@@ -114,8 +114,14 @@ func TestTheClockOfAReading(t *testing.T) {
 		require.Equal(t, "1970-01-01T00:00:01.000000001Z", got.Time)
 		require.EqualValues(t, 2*time.Millisecond, *got.DeviationNS)
 		require.EqualValues(t, 3*time.Millisecond, *got.UTCBoundNS)
+		require.Empty(t, got.Problem)
+		r.Deviation = time.Second + 1
+		if got = clockOf(r, &cfg); !upToDate {
+			require.Equal(t, "its deviation is above --max-deviation, 1s", got.Problem)
+		}
 		r.Deviation, r.UTCBound = clocksync.UnknownBound, clocksync.UnknownBound
 		got = clockOf(r, &cfg)
+		require.Empty(t, got.Problem)
 		require.Nil(t, got.DeviationNS)
 		require.Nil(t, got.UTCBoundNS)
 	}

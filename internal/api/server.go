@@ -19,6 +19,7 @@ import (
 
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/internal/why"
 )
@@ -55,6 +56,9 @@ type Server struct {
 	// SetLevel changes the level of the log to one of Levels. If nil, the request is
 	// refused.
 	SetLevel func(level string)
+	// InFlags, if not nil, returns a text about settings with the names that users of the program
+	// know: flags instead of fields.
+	InFlags func(text string) string
 
 	node    *failaware.Node
 	cfg     failaware.Config // of the node
@@ -334,6 +338,8 @@ func (s *Server) status(w http.ResponseWriter, _ *http.Request) {
 	status := s.node.Status()
 	a := StatusOf(&status, &s.cfg, s.Version)
 	a.Global = globalOf(s.node.Epoch(), s.node.GlobalLeader())
+	a.Store = s.store != nil
+	s.nameFlags(a.Members)
 	Answer(w, http.StatusOK, a)
 }
 
@@ -357,7 +363,32 @@ func (s *Server) clock(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) members(w http.ResponseWriter, _ *http.Request) {
-	Answer(w, http.StatusOK, membersAnswer(s.node))
+	a := membersAnswer(s.node)
+	s.nameFlags(a.Members)
+	Answer(w, http.StatusOK, a)
+}
+
+// inFlags is InFlags, if there is one.
+func (s *Server) inFlags(text string) string {
+	if s.InFlags == nil {
+		return text
+	}
+	return s.InFlags(text)
+}
+
+// nameFlags has the reasons why nodes are ignored name flags.
+func (s *Server) nameFlags(list []MemberInfo) {
+	for i := range list {
+		m := &list[i]
+		m.Mismatch, m.Refused = s.inFlags(m.Mismatch), s.inFlags(m.Refused)
+	}
+}
+
+// eventOf returns the wire form of an event, whose text names flags.
+func (s *Server) eventOf(e event.Event) Event {
+	w := EventOf(e, s.node.ID(), s.streams.run)
+	w.Text = s.inFlags(w.Text)
+	return w
 }
 
 func (s *Server) resign(w http.ResponseWriter, q *http.Request) {

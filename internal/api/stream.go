@@ -48,7 +48,7 @@ func (s *Server) events(w http.ResponseWriter, q *http.Request) {
 				if !wanted(topic, e.Kind()) {
 					continue
 				}
-				msg := s.streams.Message(e.Head().Sequence, e.Kind(), EventOf(e, s.node.ID(), s.streams.run))
+				msg := s.streams.Message(e.Head().Sequence, e.Kind(), s.eventOf(e))
 				if !yield(msg) {
 					return
 				}

@@ -50,6 +50,7 @@ type Clock struct {
 	UTCProblem  string `json:"utc_problem,omitempty"` // why it is not external although some node asks references
 	UpToDate    bool   `json:"up_to_date"`
 	ValidForNS  int64  `json:"valid_for_ns"`
+	Problem     string `json:"problem,omitempty"` // why it is not synchronized, if that is a setting
 }
 
 // Members is the answer of /v1/members: the node's knowledge of itself and its peers.
@@ -101,6 +102,8 @@ type MemberInfo struct {
 	// for how long messages of it have not come to this node.
 	LaggingNS int64 `json:"lagging_ns,omitempty"`
 	MissingNS int64 `json:"missing_ns,omitempty"`
+	// Ignored says in a few words why its packets are ignored.
+	Ignored string `json:"ignored,omitempty"`
 	// Unsent says why packets to it cannot be sent.
 	Unsent string `json:"unsent,omitempty"`
 	// Forgot says that it has lost its state directory, or has an older copy.
@@ -136,6 +139,7 @@ type Status struct {
 	Timing       Timing            `json:"timing"`
 	Lateness     Lateness          `json:"lateness"`
 	Counters     map[string]uint64 `json:"counters"`
+	Store        bool              `json:"store,omitempty"` // the node has a key-value store
 }
 
 // Join is what one of the places has led to at which members may be found.

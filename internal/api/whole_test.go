@@ -109,6 +109,7 @@ func wholeAnswers() map[string]any {
 	member := s.View.View.Members[0].Node
 	s.Peers[0].ID, s.Leader.Leader, s.View.View.Set = member, member, timed.SetOf(member)
 	status := StatusOf(&s, &cfg, "version 1")
+	status.Store = true
 	status.PID, status.Global = 1, globalOf(filled[failaware.EpochAnswer](f), filled[failaware.LeaderAnswer](f))
 	return map[string]any{"status": status, "source": sourceOf(new(filled[failaware.ReferenceStatus](f)), clocksync.Knowledge{State: clocksync.UTCKnown}),
 		"item": itemOf(new(filled[kv.Entry](f))), "conflict": conflictOf(new(filled[kv.Conflict](f)))}
@@ -135,5 +136,5 @@ func answersAreWhole(t testing.TB) {
 	for name, a := range answers {
 		none = append(none, empty(name, reflect.ValueOf(a))...)
 	}
-	require.Equal(t, []string{"status.Members[0].Self"}, none, "fields without content")
+	require.Equal(t, []string{"status.Clock.Problem", "status.Members[0].Self"}, none, "fields without content; the clock is synchronized")
 }

@@ -45,7 +45,20 @@ func (s *Server) why(w http.ResponseWriter, q *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 		return
 	}
+	s.flagsOfWhy(&a)
 	Answer(w, http.StatusOK, a)
+}
+
+// flagsOfWhy has the texts of an explanation name flags.
+func (s *Server) flagsOfWhy(a *Why) {
+	a.State = s.inFlags(a.State)
+	for i := range a.Causes {
+		c := &a.Causes[i]
+		c.Event.Text = s.inFlags(c.Event.Text)
+		for j := range c.Because {
+			c.Because[j].Text = s.inFlags(c.Because[j].Text)
+		}
+	}
 }
 
 // Explain returns why a part of a node is as it is, from a record of the node's events.
@@ -87,7 +100,11 @@ func Explain(n *failaware.Node, causes *why.Record, about, run string) (a Why, e
 
 // clockState says what the clock shows now, and why UTC is not known.
 func clockState(n *failaware.Node) string {
-	text := n.Clock().String()
+	r, cfg := n.Clock(), n.Config()
+	text := r.String()
+	if why := clockProblem(r, &cfg); why != "" {
+		text += "; " + why
+	}
 	if _, k := n.ReferencesOfUTC(); k.Lack != clocksync.LackNothing {
 		text += "; " + k.String()
 	}

@@ -1,11 +1,13 @@
 package api
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -44,4 +46,27 @@ func TestMembersNameTheKeyThatARefusedPeerLacks(t *testing.T) {
 	require.Equal(t, "unheard", peerOf(&p, &s, failaware.Set{}).Refused)
 	p.Keys, p.Refused = s.Keys[1:], ""
 	require.Empty(t, peerOf(&p, &s, failaware.Set{}).Refused)
+}
+
+// The program names flags in the texts about settings; what programs read is as it was.
+func TestTextsNameFlags(t *testing.T) {
+	n := startNode(t, failaware.Config{ID: 1})
+	s := NewServer(n)
+	defer s.Close()
+	e := event.Mismatch{Peer: 2, Differences: event.Differences{{Setting: "Broadcast", Here: "on", There: "off"}}}
+	list := func() []MemberInfo { return []MemberInfo{{Mismatch: "Broadcast is on", Refused: "Broadcast is off"}} }
+	a, kept := list(), list()
+	s.nameFlags(kept)
+	require.Equal(t, list(), kept, "there are no other names")
+	s.InFlags = func(text string) string { return strings.ReplaceAll(text, "Broadcast", "--broadcast") }
+	s.nameFlags(a)
+	require.Equal(t, MemberInfo{Mismatch: "--broadcast is on", Refused: "--broadcast is off"}, a[0])
+	w := s.eventOf(e)
+	require.Contains(t, w.Text, "is ignored: --broadcast is on here and off there")
+	require.Equal(t, "Broadcast is on here and off there", w.Reason)
+	x := Why{State: e.String(), Causes: []Cause{{Event: EventOf(e, 1, "run"), Because: []Event{EventOf(e, 1, "run")}}}}
+	s.flagsOfWhy(&x)
+	for _, text := range []string{x.State, x.Causes[0].Event.Text, x.Causes[0].Because[0].Text} {
+		require.Contains(t, text, "--broadcast is on")
+	}
 }

@@ -42,7 +42,12 @@ func (c gatedConn) Read(b []byte) (int, error) {
 // servePage serves the page of a node behind a gate, and returns its address.
 func servePage(t *testing.T, n *failaware.Node, token string) (*gate, string) {
 	t.Helper()
-	server := api.NewServer(n)
+	return serve(t, api.NewServer(n), token)
+}
+
+// serve serves the page of a server.
+func serve(t *testing.T, server *api.Server, token string) (*gate, string) {
+	t.Helper()
 	server.Pages = dashboard.Handler(dashboard.Node)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

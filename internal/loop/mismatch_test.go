@@ -196,12 +196,14 @@ func TestRefusedPacketsFromAListedAddressHaveAReason(t *testing.T) {
 	c.advance(mismatchPeriod + 1)
 	step(l, c)
 	require.Empty(t, d.status().Peers[0].Refused)
-	for _, why := range []string{refusedVersion, refusedSealed, refusedUnsealed, refusedKey} {
+	for why, brief := range map[string]string{refusedVersion: "versions differ", refusedSealed: "keys differ", refusedUnsealed: "keys differ", refusedKey: "keys differ"} {
 		d.routes.refuse(oddAddr, refusal{why: why, at: d.clock.now})
 		require.True(t, d.status().Peers[0].Incompatible, why)
+		require.Equal(t, brief, d.status().Peers[0].Ignored)
 	}
 	d.routes.refuse(oddAddr, refusal{why: refusedOther, at: d.clock.now})
 	require.Equal(t, refusedOther, d.status().Peers[0].Refused)
+	require.Equal(t, "does not count", d.status().Peers[0].Ignored)
 	d.routes.refuse(oddAddr, refusal{why: d.refusalOf(datagram.Delivered, &d.in.packet), at: d.clock.now})
 	require.Empty(t, d.status().Peers[0].Refused)
 }
@@ -267,12 +269,14 @@ func newestIsShown(t testing.TB) {
 			require.Len(t, d.status().Peers, 1)
 			require.NotNil(t, d.status().Peers[0].Mismatch)
 			require.NotContains(t, d.status().Peers[0].Refused, refusedSealed)
+			require.Equal(t, "settings differ", d.status().Peers[0].Ignored)
 			o.advance(time.Millisecond)
 			b := sealedPacketOf(t, l, seal.NewSealer(theirs), 9, 1, nothing)
 			d.turn([]udp.Packet{{Buf: b, N: len(b), Addr: oddAddr, Received: o.instant()}}, l.cfg.Clock.Read())
 			require.Len(t, d.status().Peers, 1)
 			require.Nil(t, d.status().Peers[0].Mismatch, "its group is that of this node by now")
 			require.Contains(t, d.status().Peers[0].Refused, refusedSealed)
+			require.Equal(t, "keys differ", d.status().Peers[0].Ignored)
 			o.advance(time.Millisecond)
 		}
 	}

@@ -110,23 +110,36 @@ func (r *routes) refuse(from netip.AddrPort, x refusal) {
 	}
 }
 
-// refused returns why packets from the address of an entry do not count, or "" if none
-// has come lately.
-func (d *driver) refused(e *peers.Entry) (why string, incompatible bool) {
-	return d.lately(d.routes.refusals, e.Addr)
-}
+// The reasons why packets do not count, in a few words.
+const (
+	ignoredSettings = "settings differ"
+	ignoredKeys     = "keys differ"
+	ignoredVersion  = "versions differ"
+	ignoredOther    = "does not count"
+)
 
-// unopenedAt returns why packets from an address that is not listed cannot be opened, or ""
-// if none has come lately.
-func (d *driver) unopenedAt(from netip.AddrPort) (why string, incompatible bool) {
-	return d.lately(d.routes.unopened, from)
-}
-
-func (d *driver) lately(r refusals, from netip.AddrPort) (why string, incompatible bool) {
-	if x, ok := r[from]; ok && d.clock.now.Sub(x.at) <= mismatchPeriod {
-		return x.text(d.opening.keys), x.incompatible()
+// brief returns the reason in a few words.
+func (x *refusal) brief() string {
+	switch {
+	case x.why == refusedVersion:
+		return ignoredVersion
+	case unopened(x.why):
+		return ignoredKeys
+	case x.why == refusedSettings:
+		return ignoredSettings
 	}
-	return "", false
+	return ignoredOther
+}
+
+// fillRefused says in the status of a peer why packets from an address do not count, if some have
+// come lately.
+func (d *driver) fillRefused(p *PeerStatus, r refusals, from netip.AddrPort) {
+	if x, ok := r[from]; ok && d.clock.now.Sub(x.at) <= mismatchPeriod {
+		p.Refused, p.Incompatible, p.Ignored = x.text(d.opening.keys), x.incompatible(), x.brief()
+	}
+	if p.Mismatch != nil {
+		p.Ignored = ignoredSettings
+	}
 }
 
 // sendsTo reports whether packets to a known peer go to an address.

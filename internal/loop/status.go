@@ -47,6 +47,7 @@ type PeerStatus struct {
 	// lately. Incompatible says that only other keys or another build end that.
 	Refused      string
 	Incompatible bool
+	Ignored      string       // why packets are ignored, in a few words, if Mismatch or Refused says so
 	Keys         []seal.KeyID // by its latest packet, the one that seals first
 	Forgot       bool         // as far as its votes tell, it has lost its state directory, or has an older copy
 	Alive        bool
@@ -83,7 +84,7 @@ func (d *driver) status() *Status {
 		if e.Node() == timed.NoNode {
 			p := PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem,
 				Mismatch: d.mismatches.at(e.Addr, d.clock.now), Delay: datagram.Unknown, LastFast: -1}
-			p.Refused, p.Incompatible = d.refused(e)
+			d.fillRefused(&p, d.routes.refusals, e.Addr)
 			s.Peers = append(s.Peers, p)
 		}
 	}
@@ -103,7 +104,7 @@ func (d *driver) unlisted() (list []PeerStatus) {
 			continue
 		}
 		s := m.settings
-		p := PeerStatus{ID: id, Addr: m.from, Mismatch: &s, Delay: datagram.Unknown, LastFast: -1}
+		p := PeerStatus{ID: id, Addr: m.from, Mismatch: &s, Ignored: ignoredSettings, Delay: datagram.Unknown, LastFast: -1}
 		if d.routes.known.Has(id) {
 			if d.routes.to[id].leads(m.from) || d.routes.sendsTo(m.from) {
 				continue
@@ -116,8 +117,9 @@ func (d *driver) unlisted() (list []PeerStatus) {
 	// slices.SortFunc takes 10 KB for this type.
 	sort.Slice(unopened, func(i, j int) bool { return unopened[i].Compare(unopened[j]) < 0 })
 	for _, from := range unopened {
-		if why, incompatible := d.unopenedAt(from); why != "" && !d.routes.sendsTo(from) {
-			list = append(list, PeerStatus{Addr: from, Refused: why, Incompatible: incompatible, Delay: datagram.Unknown, LastFast: -1})
+		p := PeerStatus{Addr: from, Delay: datagram.Unknown, LastFast: -1}
+		if d.fillRefused(&p, d.routes.unopened, from); p.Refused != "" && !d.routes.sendsTo(from) {
+			list = append(list, p)
 		}
 	}
 	return list
@@ -133,9 +135,9 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	if !p.Alive {
 		p.Mismatch = d.mismatches.of(id, t, d.clock.now)
 		if t.entry != nil {
-			p.Refused, p.Incompatible = d.refused(t.entry)
+			d.fillRefused(&p, d.routes.refusals, t.entry.Addr)
 		} else {
-			p.Refused, p.Incompatible = d.unopenedAt(t.Addr)
+			d.fillRefused(&p, d.routes.unopened, t.Addr)
 		}
 	}
 	if d.stack == nil {

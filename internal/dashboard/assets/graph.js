@@ -2,7 +2,7 @@
 
 import { brief, h, s, set, shortView, tint } from "./format.js";
 import { arrow, bend, detour, outline, places, sizes } from "./layout.js";
-import { globally, grade, grades, leads, up } from "./model.js";
+import { broken, globally, grade, grades, leads, unsure, up } from "./model.js";
 
 const radius = 27;
 const room = 2 * radius + 22; // between the middles of neighbours
@@ -80,14 +80,15 @@ export class Graph {
     set(e.ring, "class", `ring ${fresh && up(n) ? "fresh" : "stale"}`);
     set(e.star, "visibility", (n.leads || n.global) && up(n) ? "visible" : "hidden");
     set(e.star, "class", `star ${n.local && !n.global ? "local" : ""}`);
-    set(e.mark, "", { crashed: "✕", failed: "✕", silent: "?", deaf: "?", unknown: "?", paused: "❚❚" }[n.state] || "");
+    set(e.mark, "", { crashed: "✕", failed: "✕", silent: "?", deaf: "?", ignored: "≠", unknown: "?", paused: "❚❚" }[n.state] || "");
     set(e.label, "visibility", e.mark.textContent ? "hidden" : "visible");
-    const stale = !fresh && up(n) && n.known ? `stale ${n.staleFor ? brief(n.staleFor) : ""}` : "";
-    set(e.first, "", [short || (e.mark.textContent ? `node ${n.id}` : ""), n.state === "up" ? "" : n.state].filter(Boolean).join(" ") || clock(n));
+    const stale = !fresh && up(n) && n.known ? `stale ${n.staleFor ? brief(n.staleFor) : ""}` : "", is = n.cause || n.state;
+    set(e.first, "", [short || (e.mark.textContent ? `node ${n.id}` : ""), is === "up" ? "" : is].filter(Boolean).join(n.cause ? ": " : " ") || clock(n));
     set(e.second, "", e.first.textContent === clock(n) ? stale : [clock(n), stale].filter(Boolean).join(" · "));
-    set(e.second, "class", `sub second ${stale ? "alert" : ""}`);
-    set(e.button, "aria-label", `Node ${n.id}${name ? ` ${name}` : ""}: ${n.state}, ${n.leads || n.global ? leads(n) : n.leader ? `follows node ${n.leader}` : n.known || up(n) ? "follows nobody" : "whom it follows is not known"}, `
-      + (n.known ? `view ${fresh ? "fresh" : "stale"}, clock ${clock(n) || "not synchronized"}` : `as node ${p.self} knows it`));
+    set(e.first, "class", `sub ${e.first.textContent === clock(n) && unsure(n) ? "alert" : ""}`);
+    set(e.second, "class", `sub second ${stale || e.second.textContent && unsure(n) ? "alert" : ""}`);
+    set(e.button, "aria-label", `Node ${n.id}${name ? ` ${name}` : ""}: ${is}, ${n.leads || n.global ? leads(n) : n.leader ? `follows node ${n.leader}` : n.known || up(n) ? "follows nobody" : "whom it follows is not known"}, `
+      + (n.known ? `view ${fresh ? "fresh" : "stale"}, clock ${clock(n) || "unknown"}` : `as node ${p.self} knows it`));
   }
 
   dressLinks(p) {
@@ -105,14 +106,15 @@ export class Graph {
       const apart = p.byID.get(l.from)?.partition !== p.byID.get(l.to)?.partition;
       set(e.path, "class", `link d${g} ${l.added ? "slowed" : ""} ${apart ? "apart" : ""}`);
       set(e.path, "marker-end", `url(#tip-${g})`);
-      set(e.text, "", g === "x" ? (l.cut ? "cut" : "silent") : g === 0 ? "" : `≤ ${brief(l.bound)}`);
+      set(e.text, "", g === "x" ? broken(l) : g === 0 ? "" : `≤ ${brief(l.bound)}`);
     }
     for (const [key, e] of this.links) if (!seen.has(key)) { e.path.remove(); e.text.remove(); this.links.delete(key); }
     this.mark();
   }
 
   dressFields(p) {
-    set(this.global, "", p.global ? globally(p) : "");
+    // The title of a partition says it of its leader.
+    set(this.global, "", p.global && !p.partitions.some((q) => p.byID.get(q.leader).global) ? globally(p) : "");
     while (this.fields.length < p.partitions.length) {
       const f = { area: s("path", { class: "area" }), lines: [s("tspan"), s("tspan")] };
       f.g = s("g", {}, f.area);
@@ -203,7 +205,7 @@ export class Graph {
   }
 }
 
-const clock = (n) => n.deviation === null || n.deviation === undefined ? "" : `±${brief(n.deviation)}`;
+const clock = (n) => [n.deviation === null || n.deviation === undefined ? "" : `±${brief(n.deviation)}`, unsure(n) ? "not synchronized" : ""].filter(Boolean).join(", ");
 
 // nearest returns the least distance of two places.
 function nearest(list) {
@@ -227,9 +229,12 @@ export function legend(list, p) {
   const item = (icon, text) => h("li", {}, icon, text);
   const line = (g) => s("svg", { viewBox: "0 0 30 10", width: 30, height: 10, "aria-hidden": "true" }, s("path", { class: `link d${g}`, d: "M2 5H28" }));
   const dot = (kind) => s("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "n0" }, s("circle", { class: `ring ${kind}`, cx: 8, cy: 8, r: 6 }));
+  const lone = (mark) => s("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "n0 node down" }, s("circle", { class: "disc", cx: 8, cy: 8, r: 6.5 }),
+    s("text", { class: "mark", x: 8, y: 12 }, mark));
   list.replaceChildren(
     ...[1, 2, 3, 4, "x"].map((g) => item(line(g), (g === 1 ? "proven delay " : "") + grades[g] + (g === 3 ? delta : ""))),
     item(dot("fresh"), "view fresh"), item(dot("stale"), "view stale"),
+    ...(p.self ? [item(lone("?"), "not heard in time"), item(lone("≠"), "ignored: settings, keys or clocks differ")] : []),
     ...(p.global ? ["", "local"] : [""]).map((kind) => item(s("svg", { viewBox: "-8 -8 16 16", width: 16, height: 16, "aria-hidden": "true", class: "n0" },
       s("path", { class: `star ${kind}`, d: star(7) })), kind ? "leads locally" : p.global ? "leads globally" : "leads")));
 }

@@ -6,7 +6,7 @@ import { brief, set } from "./format.js";
 import { Graph, legend } from "./graph.js";
 import { Lanes } from "./lanes.js";
 import { Lineage } from "./lineage.js";
-import { age, pictureOf, summary, up } from "./model.js";
+import { age, pictureOf, summary, unsure, up } from "./model.js";
 import { patience, Source } from "./source.js";
 import * as tables from "./tables.js";
 import { Timeline } from "./timeline.js";
@@ -15,7 +15,7 @@ import { Why } from "./why.js";
 const $ = (id) => document.getElementById(id);
 const demo = document.documentElement.dataset.source === "demo";
 
-const source = new Source(demo ? "demo" : "node", { world, event, connected, denied, restarted });
+const source = new Source(demo ? "demo" : "node", { world, store, event, connected, denied, restarted });
 let controls, picture, last, lastWorld = 0, counted; // the last answer, and when it was asked for
 let gap, seen = 0, measured; // whether the lanes end, since when somebody looks, and the time of the last points of the charts
 const graph = new Graph($("graph"), (list) => controls?.select(list));
@@ -51,6 +51,12 @@ function world(answer) {
   lastWorld = now - source.age();
 }
 
+// store takes an answer about the key-value store; null if there is none.
+function store(answer) {
+  $("store-card").hidden = !answer;
+  if (answer) tables.store($("store"), answer);
+}
+
 function show(p) {
   graph.show(p);
   tables.nodes($("nodes"), p);
@@ -64,6 +70,7 @@ function lost() {
   set($("summary"), "", `Not known: nothing answers. What was true before: ${summary(picture)}`);
   show(age(pictureOf(last, demo), source.age() * 1e6));
   for (const id of ["clock-text", "traffic-text"]) reading($(id), []);
+  store(null);
   if (gap || performance.now() - seen < patience) return; // the events may have told all while nobody looked
   gap = true;
   lanes.lose(lastWorld);
@@ -86,14 +93,14 @@ function measure(now) {
   past = [];
   const clock = {}, known = picture.nodes.filter((n) => n.known && up(n));
   for (const n of known) {
-    if (n.deviation === null || n.deviation === undefined) continue;
+    if (n.deviation === null || n.deviation === undefined || unsure(n)) continue;
     Object.assign(clock, band(n.id, n.deviation));
     if (demo) clock[`${n.id} off`] = n.offset === null ? null : n.offset / 1e3;
   }
   clockChart.add(now, clock);
   set($("clock-note"), "", demo ? "Line: true distance from the leader’s clock. Band: the bound that the node proves."
     : `Band: group time is within it. ${picture.nodes.find((n) => n.self).utc !== null ? "UTC is known." : "UTC is not known."}`);
-  reading($("clock-text"), known.map((n) => [n.id, n.deviation === null ? "not known" : `±${brief(n.deviation)}`]));
+  reading($("clock-text"), known.map((n) => [n.id, `${n.deviation === null ? "not known" : `±${brief(n.deviation)}`}${unsure(n) ? ", not synchronized" : ""}`]));
   electionChart.add(now, picture.bounds ? { bound: picture.bounds.view_ns / 1e6 } : {});
   set($("elections-note"), "", picture.bounds ? `Each point: how long a node had no fresh view; hollow: at most so long, as nothing was known meanwhile. Dashed: the guarantee, ${brief(picture.bounds.view_ns)}, where packets arrive in time.` : "");
   reading($("elections-text"), latest.slice(-4).reverse().map((e) => [e.node, `${e.unknown ? "not known, at most " : ""}${brief(e.took * 1e6)}${e.leader ? `, then led by node ${e.leader}` : ""}`]));

@@ -2,8 +2,9 @@
 // demonstration.
 //
 //   nodes       {id, name, state, self, known, leads, claims, leader, upToDate, view, members, fresh,
-//                viewLeft, staleFor, leaseLeft, leaseMax, deviation, utc, clockStatus, offset, status}
-//   links       {from, to, bound, fast, heard, cut, added}: what "to" proved about packets of "from"
+//                viewLeft, staleFor, leaseLeft, leaseMax, deviation, utc, synced, offset, status,
+//                cause, trouble, lags, lacks, forgot}: why a node is ignored, and what is wrong with it
+//   links       {from, to, bound, fast, heard, ignored, cut, added}: what "to" proved about packets of "from"
 //   partitions  {leader, nodes}: a leader and the nodes that are bound to it
 //   global      {leader, leads, epoch}: the global leader, for one node with a quorum system
 //
@@ -30,7 +31,7 @@ export function age(p, time) {
   const own = over(p.byID.get(p.self));
   const gone = new Set(p.nodes.filter((n) => n.known ? over(n) : own));
   for (const n of p.nodes) {
-    if (gone.has(n)) Object.assign(n, { state: "unknown", known: false, leads: false, fresh: false, inView: false, upToDate: false, deviation: null });
+    if (gone.has(n)) Object.assign(n, { state: "unknown", known: false, leads: false, fresh: false, inView: false, upToDate: false, deviation: null, synced: undefined });
     else n.leaseLeft -= time;
   }
   for (const l of p.links) l.known &&= !gone.has(p.byID.get(l.to));
@@ -63,30 +64,42 @@ function ofNode(status) {
   Object.assign(own, { known: true, self: true });
   p.nodes.push(own);
   for (const m of status.members) {
+    if (m.self) Object.assign(own, faults(m));
     if (m.self || !m.node) continue;
-    p.nodes.push({ id: m.node, name: m.name, tags: m.tags, known: false, self: false, state: status.age_ns < 0 ? "unknown" : m.alive ? "up" : m.deaf ? "deaf" : "silent",
-      leader: m.locked_to, leads: m.leads || m.says_leads, claims: !m.leads, upToDate: m.alive, members: [], trouble: m.mismatch || m.refused || m.problem,
-      inView: m.in_view });
+    const cause = ignored(m);
+    p.nodes.push({ id: m.node, name: m.name, tags: m.tags, known: false, self: false, state: status.age_ns < 0 ? "unknown" : m.alive ? "up" : cause ? "ignored" : m.deaf ? "deaf" : "silent",
+      leader: m.locked_to, leads: m.leads || m.says_leads, claims: !m.leads, upToDate: m.alive, members: [], cause, trouble: trouble(m),
+      inView: m.in_view, ...faults(m) });
     p.links.push(link(m.node, status.node, m, null, own.state));
   }
   if (status.global?.quorum) {
     p.global = status.global;
     for (const n of p.nodes) Object.assign(n, { local: true, global: n.id === p.global.leader });
   }
-  p.strangers = status.members.filter((m) => !m.node).map((m) => ({ address: m.listed || m.address, why: m.mismatch || m.refused || m.problem || "nothing was heard" }));
+  p.strangers = status.members.filter((m) => !m.node).map((m) => ({ address: m.listed || m.address, why: trouble(m) || "nothing was heard" }));
   return p;
 }
+
+// ignored says in a few words why the packets of a node are ignored, or is "".
+const ignored = (m) => m.alive ? "" : m.ignored || (m.clock_fault ? "clock fault" : "");
+
+// trouble says why a node is not alive, as far as that is known.
+const trouble = (m) => m.mismatch || m.refused || m.problem || m.unsent;
+
+// faults are what is wrong with a node that may be alive: how long it has held up the broadcast,
+// how long its messages have not come, and whether it has forgotten its promises.
+const faults = (m) => ({ lags: m.lagging_ns || 0, lacks: m.missing_ns || 0, forgot: !!m.forgot });
 
 function ofStatus(s) {
   return { id: s.node, name: s.name, tags: s.tags, state: s.stopped ? "failed" : s.age_ns < 0 ? "stalled" : s.ready ? "up" : "starting", status: s,
     leads: s.leader.leads, leader: s.leader.up_to_date ? s.leader.leader : 0, upToDate: s.leader.up_to_date,
     leaseLeft: s.leader.at_most_ns, leaseMax: s.timing.lock_time_ns, support: s.leader.support,
     view: s.view.id || "", members: s.view.members.map((m) => m.node), fresh: s.view.up_to_date, viewLeft: s.view.at_most_ns,
-    deviation: s.clock.deviation_ns, utc: s.clock.utc_bound_ns, clockStatus: s.clock.status, timeline: s.clock.timeline || "" };
+    deviation: s.clock.deviation_ns, utc: s.clock.utc_bound_ns, synced: s.clock.up_to_date, timeline: s.clock.timeline || "" };
 }
 
 function link(from, to, m, fault, state) {
-  return { from, to, known: !!m && !["crashed", "failed", "stalled"].includes(state), heard: !!m?.alive || !!m?.deaf, fast: !!m?.fast, bound: m?.delay_ns ?? null,
+  return { from, to, known: !!m && !["crashed", "failed", "stalled", "paused"].includes(state), heard: !!m?.alive || !!m?.deaf, ignored: !!m && !!ignored(m), fast: !!m?.fast, bound: m?.delay_ns ?? null,
     cut: !!fault?.cut, added: fault?.added_ns || 0 };
 }
 
@@ -102,20 +115,26 @@ export const up = (n) => n.state !== "crashed" && n.state !== "failed" && !away(
 
 // away reports whether the node that answers counts another one as not alive: it hears
 // nothing in time, or is not heard; or whether its loop is stalled, so that it cannot say.
-export const away = (n) => n.state === "silent" || n.state === "deaf" || n.state === "unknown";
+export const away = (n) => ["silent", "deaf", "ignored", "unknown"].includes(n.state);
 
 // grade sorts a link by its proven bound: 1 to 3 are fast, 4 is slow, "x" is broken, and
 // 0 means that nothing is known.
 export function grade(l, threshold) {
   if (l.cut) return "x";
   if (!l.known) return 0;
-  if (!l.heard) return "x";
+  if (!l.heard || l.ignored) return "x";
   if (l.bound === null) return 0;
   if (!l.fast || l.bound > threshold) return 4;
   return l.bound <= threshold / 8 ? 1 : l.bound <= threshold / 2 ? 2 : 3;
 }
 
-export const grades = { 1: "at most Δ/8", 2: "at most Δ/2", 3: "at most Δ: fast", 4: "above Δ: slow", x: "silent or cut", 0: "not known" };
+export const grades = { 1: "at most Δ/8", 2: "at most Δ/2", 3: "at most Δ: fast", 4: "above Δ: slow", x: "silent, ignored or cut", 0: "not known" };
+
+// broken says why a link is broken.
+export const broken = (l) => l.cut ? "cut" : l.ignored ? "ignored" : "silent";
+
+// unsure reports whether a node has answered that its clock is not synchronized.
+export const unsure = (n) => n.known && n.synced === false;
 
 // summary says in one sentence how the group is. It counts leaders only where all nodes have
 // answered: one node does not know whether others have a leader without it.
@@ -130,7 +149,12 @@ export function summary(p) {
   if (p.global) parts.unshift(globally(p));
   const alone = p.nodes.filter((n) => n.state === "up" && n.known && !n.partition).map((n) => n.id);
   if (alone.length) parts.push(`without a leader: {${alone.join(" ")}}`);
-  for (const n of p.nodes) if (n.state !== "up") parts.push(`node ${n.id} ${n.state}`);
+  for (const n of p.nodes) {
+    if (n.state !== "up") parts.push(`node ${n.id} ${n.cause ? `ignored: ${n.cause}` : n.state}`);
+    if (n.self && n.state === "up" && unsure(n)) parts.push("its clock is not synchronized");
+    if (n.lags || n.lacks) parts.push(`node ${n.id} holds up the broadcast`);
+    if (n.forgot) parts.push(`node ${n.id} has forgotten its promises`);
+  }
   const count = p.partitions.length;
   return `${p.self ? `As node ${p.self} knows:` : `${count === 0 ? "No leader" : count === 1 ? "One leader" : `${count} leaders`} ·`} ${parts.join(" · ")}`;
 }

@@ -5,7 +5,7 @@
 const kept = "failaware-token";
 export const patience = 1500; // milliseconds; what was asked for longer ago counts as not answered
 
-// Source asks one server. It calls on.world, on.event, on.connected and on.denied.
+// Source asks one server. It calls on.world, on.store, on.event, on.connected and on.denied.
 export class Source {
   constructor(kind, on) {
     this.demo = kind === "demo";
@@ -31,6 +31,7 @@ export class Source {
     this.stopped = false;
     this.began = performance.now();
     this.poll();
+    if (!this.demo) this.pollStore();
     this.follow();
   }
 
@@ -71,6 +72,7 @@ export class Source {
       try {
         const answer = await this.json(this.demo ? "/demo/world" : "/v1/status", { signal: AbortSignal.timeout(5000) });
         this.asked = asked;
+        this.stores = answer.store;
         this.on.world(answer);
         this.on.connected(!this.late());
       } catch (e) {
@@ -78,6 +80,19 @@ export class Source {
         this.on.connected(false, e);
       }
       await new Promise((done) => { this.wake = done; if (!document.hidden) setTimeout(done, this.every + asked - performance.now()); });
+    }
+  }
+
+  // pollStore asks for the state of the store, unless the node has none. Its answer may take longer
+  // than that of the node.
+  async pollStore() {
+    while (!this.stopped) {
+      if (this.stores && !document.hidden) {
+        try {
+          this.on.store(await this.json("/v1/kv/status", { signal: AbortSignal.timeout(5000) }));
+        } catch { this.on.store(null); }
+      }
+      await new Promise((done) => setTimeout(done, this.stores ? 2000 : 500));
     }
   }
 

@@ -2,7 +2,7 @@
 // says, for readers who do not see it.
 
 import { brief, h, ids, set, shortView, tint } from "./format.js";
-import { away, globally, grade, leads, up } from "./model.js";
+import { away, broken, globally, grade, leads, unsure, up } from "./model.js";
 
 const yes = (text) => h("span", { class: "good" }, `✓ ${text}`);
 const no = (text) => h("span", { class: "bad" }, `✕ ${text}`);
@@ -34,7 +34,7 @@ export function nodes(table, p) {
       const late = n.status.lateness;
       cells.push(h("td", { class: "num" }, n.upToDate ? brief(n.leaseLeft) : "–"),
         h("td", {}, n.view ? `${shortView(n.view)} ${ids(n.members)} ` : "none ", n.fresh ? yes("fresh") : hmm(n.staleFor ? `stale ${brief(n.staleFor)}` : "stale"), why(n.id, "view")),
-        h("td", { class: "num" }, n.deviation === null ? "unknown" : brief(n.deviation), why(n.id, "clock")),
+        h("td", { class: "num" }, n.deviation === null ? "unknown" : brief(n.deviation), unsure(n) ? [" ", hmm("not synchronized"), h("small", {}, ` ${n.status.clock.problem || ""}`)] : null, why(n.id, "clock")),
         h("td", { class: "num" }, n.state === "stalled" ? "unknown" : `${brief(late.average_ns)} on average, ${late.late} above σ`));
     } else if (up(n) || away(n)) {
       cells.push(h("td", { class: "num" }, ""), h("td", { colspan: 3 }, n.state === "unknown" ? "not known" : n.inView ? yes("in the view") : n.trouble ? no(n.trouble) : hmm("not in the view"), p.self ? why(p.self, String(n.id)) : null));
@@ -48,8 +48,25 @@ export function nodes(table, p) {
 }
 
 function state(n) {
-  const text = n.stateFor && n.state !== "up" ? `${n.state} for ${brief(n.stateFor)}` : n.state;
-  return n.state === "up" ? yes("up") : up(n) || n.state === "unknown" ? hmm(text) : no(text);
+  const text = n.cause || (n.stateFor && n.state !== "up" ? `${n.state} for ${brief(n.stateFor)}` : n.state);
+  return [n.state === "up" ? yes("up") : up(n) || n.state === "unknown" ? hmm(text) : no(text),
+    n.lags ? hmm(`acknowledges nothing for ${brief(n.lags)}`) : null, n.lacks ? hmm(`its messages have not come for ${brief(n.lacks)}`) : null,
+    n.forgot ? no("has forgotten its promises") : null].filter(Boolean).flatMap((e, i) => i ? [h("br"), e] : [e]);
+}
+
+// store fills the table of the key-value store, which has one row.
+export function store(table, a) {
+  const nodes = (list) => list.length === 1 ? `node ${list[0]}` : `nodes ${ids(list)}`;
+  const waits = [a.disk && `its disk: ${a.disk}`, a.unstored?.length && !a.disk && `the disk of ${nodes(a.unstored)}`, a.lag, a.obstacle && `the state: ${a.obstacle}`,
+    a.absent.length && `${nodes(a.absent)}, which may know more`].filter(Boolean);
+  const head = ["Kind", "Takes commands", "Waits for", "State", "Keys", "Leases", ...a.kind === "partitionable" ? ["Conflicts"] : []];
+  fill(table, "The key-value store, as this node knows it", head, [h("tr", {},
+    h("th", { scope: "row" }, `${a.kind}, ${a.storage ? "on disk" : "in memory"}`),
+    h("td", {}, a.accepting && !waits.length ? yes("yes") : no("no")),
+    h("td", { class: "long" }, waits.length ? hmm(waits.join("; ")) : "nothing", a.lossy ? h("small", {}, ` ${a.lossy}`) : null),
+    h("td", {}, `revision ${a.revision}, ${a.fresh.situation}`),
+    h("td", { class: "num" }, `${a.keys} of ${a.max_keys}`), h("td", { class: "num" }, String(a.leases)),
+    a.kind === "partitionable" ? h("td", { class: "num" }, String(a.conflicts)) : null)]);
 }
 
 // links fills the table of delay bounds: a row for each node that measures.
@@ -61,7 +78,7 @@ export function links(table, p) {
       const l = at.get(`${from.id}>${to.id}`);
       if (!l) return h("td", { class: "num self" }, "·");
       const g = grade(l, threshold);
-      const text = g === "x" ? (l.cut ? "✕ cut" : "✕ silent") : g === 0 ? "–" : brief(l.bound);
+      const text = g === "x" ? `✕ ${broken(l)}` : g === 0 ? "–" : brief(l.bound);
       return h("td", { class: `num cell d${g}` }, text, g === 4 ? " slow" : "", l.added ? ` (+${brief(l.added)})` : "");
     })));
   fill(table, `Delay bounds; a packet is fast if its bound is at most ${brief(p.timing?.fast_threshold_ns)}`, ["", ...p.nodes.map((n) => `from ${n.id}`)], rows);
