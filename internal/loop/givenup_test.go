@@ -23,6 +23,9 @@ var waits = map[string]func(context.Context, *Loop){
 	"TakeRing":      func(ctx context.Context, l *Loop) { _ = l.TakeRing(ctx, (*seal.Ring)(nil)) },
 	"Status":        func(_ context.Context, l *Loop) { _ = l.Status() },
 	"References":    func(_ context.Context, l *Loop) { _ = l.References() },
+	"ask": func(ctx context.Context, l *Loop) {
+		_, _ = ask(inTurn{ctx}, l, func(_ *driver, reply func(int)) { reply(1) })
+	},
 }
 
 // heldUp has a caller give up, and the loop do what it was asked for only then. It returns the
@@ -48,5 +51,10 @@ func heldUp(t *testing.T) (calls []string) {
 	slices.Sort(calls)
 	return calls
 }
+
+// inTurn is a context that is done, and was not yet when the loop came to the call.
+type inTurn struct{ context.Context }
+
+func (inTurn) Err() error { return nil }
 
 func TestACallerThatGivesUpHoldsNobodyUp(t *testing.T) { require.Empty(t, heldUp(t)) }
