@@ -101,7 +101,7 @@ func hostPort(s string) bool {
 }
 
 func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
 		return true
 	}
 	ip, err := netip.ParseAddr(host)

@@ -44,6 +44,8 @@ func TestGuard(t *testing.T) {
 		{"localhost:80", "Bearer " + testToken, 200},
 		{"[::1]:80", "Bearer " + testToken, 200},
 		{"LocalHost:80", "bearer " + testToken, 200},
+		{"localhost.:80", "Bearer " + testToken, 200},
+		{"localhost.", "Bearer " + testToken, 200},
 		{"127.0.0.1:80", "BEARER " + testToken, 200},
 		{"127.0.0.1:80", "Basic " + testToken, 401},
 		{"127.0.0.1:80", "Bearer", 401},
@@ -86,7 +88,7 @@ func TestUnknownConnectionsTakeNoPlace(t *testing.T) { unknownTakeNoPlace(t) }
 func TestForeignHostsAreRefused(t *testing.T) { foreignHostsAreRefused(t) }
 
 func foreignHostsAreRefused(t testing.TB) {
-	for _, host := range []string{"evil.example:80", "192.0.2.1", "127.0.0.1.evil.example", ""} {
+	for _, host := range []string{"evil.example:80", "192.0.2.1", "127.0.0.1.evil.example", "localhost.evil.example", "localhost..", ".", ""} {
 		for _, path := range []string{"/v1/status", "/"} {
 			require.Equal(t, http.StatusForbidden, status(guarded(), http.MethodGet, host, path), host+path)
 		}
