@@ -27,6 +27,8 @@ func TestOperatorsAreServedWhatTheProgramOffers(t *testing.T) {
 	s.Metrics, s.Debug, s.SetLevel = teapot, teapot, func(l string) { level = l }
 	require.Equal(t, http.StatusTeapot, ask(http.MethodGet, "/metrics"))
 	require.Equal(t, http.StatusTeapot, ask(http.MethodGet, "/debug/pprof/heap"))
+	require.Equal(t, http.StatusTeapot, ask(http.MethodHead, "/debug/pprof/heap"))
+	require.Equal(t, http.StatusMethodNotAllowed, ask(http.MethodPost, "/debug/pprof/heap"))
 	require.Equal(t, http.StatusOK, ask(http.MethodPost, "/v1/log-level?level=debug"))
 	require.Equal(t, "debug", level)
 	require.Equal(t, http.StatusBadRequest, ask(http.MethodPost, "/v1/log-level?level=loud"))

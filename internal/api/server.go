@@ -11,6 +11,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"path"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ import (
 
 // Limits of the data that a server keeps for clients.
 const (
-	maxHeaderBytes = 8 << 10
+	maxHeaderBytes = 8 << 10 // and the request line
 	maxBodyBytes   = 16 << 10
 	// MaxStreams is how many of the connections may be streams of events.
 	MaxStreams = 64
@@ -177,9 +178,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range routes {
 		mux.HandleFunc(r.path, func(w http.ResponseWriter, q *http.Request) {
-			if q.Method != r.method && !(r.method == http.MethodGet && q.Method == http.MethodHead) {
-				w.Header().Set("Allow", r.method)
-				Fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%s is for %s only", r.path, r.method))
+			if !isFor(w, q, r.method, r.path) {
 				return
 			}
 			if err := r.check(q.URL.RawQuery); err != nil {
@@ -193,7 +192,11 @@ func (s *Server) Handler() http.Handler {
 		})
 	}
 	if s.Debug != nil {
-		mux.Handle("GET "+DebugPath, s.Debug)
+		mux.HandleFunc(DebugPath, func(w http.ResponseWriter, q *http.Request) {
+			if isFor(w, q, http.MethodGet, DebugPath) {
+				s.Debug.ServeHTTP(w, q)
+			}
+		})
 	}
 	mux.HandleFunc("/", noSuchPath)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -203,6 +206,16 @@ func (s *Server) Handler() http.Handler {
 		}
 		mux.ServeHTTP(w, q)
 	})
+}
+
+// isFor refuses a request with another method than that of its path, and returns false.
+func isFor(w http.ResponseWriter, q *http.Request, method, path string) bool {
+	if q.Method == method || method == http.MethodGet && q.Method == http.MethodHead {
+		return true
+	}
+	w.Header().Set("Allow", method)
+	Fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%s is for %s only", path, method))
+	return false
 }
 
 // mostBytes returns the limit of the body of requests for a path.
@@ -240,7 +253,9 @@ func take(w http.ResponseWriter, q *http.Request, most int64) (body []byte, ok b
 	// The deadline stays: net/http reads the rest of a refused body before it closes the
 	// connection, however slowly that comes.
 	code, err := http.StatusBadRequest, fmt.Errorf("cannot read the body: %w", err)
-	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("the body did not come within %v", headerTimeout)
+	} else if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("the body is too large: %d bytes are the most", large.Limit)
 	}
 	w.Header().Set("Connection", "close")
@@ -287,7 +302,8 @@ func ServeUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 
 // newHTTPServer returns a server with the limits of this package.
 func newHTTPServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, MaxHeaderBytes: maxHeaderBytes, ReadHeaderTimeout: headerTimeout,
+	const more = 4 << 10 // than MaxHeaderBytes is what net/http takes
+	return &http.Server{Handler: h, MaxHeaderBytes: maxHeaderBytes - more, ReadHeaderTimeout: headerTimeout,
 		IdleTimeout: idleTimeout, WriteTimeout: CommandLimit + writeTimeout, ConnContext: withConn, ErrorLog: log.New(silence{}, "", 0)}
 }
 

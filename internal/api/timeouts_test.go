@@ -124,6 +124,38 @@ func TestSlowRequestsAreCutOff(t *testing.T) {
 	}
 }
 
+// A client whose body comes too slowly hears how long it has for it.
+func TestASlowBodyIsToldTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serveInMemory(t).dial()
+		defer c.Close()
+		_, err := io.WriteString(c, slowRequests["body"])
+		require.NoError(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusBadRequest, res.StatusCode)
+		b, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.JSONEq(t, `{"error": "the body did not come within 5s"}`, string(b))
+	})
+}
+
+// The request line and the headers may have as many bytes as the page says.
+func TestTheLimitOfHeadersIsKept(t *testing.T) {
+	for size, want := range map[int]int{maxHeaderBytes: http.StatusOK, maxHeaderBytes + 1: http.StatusRequestHeaderFieldsTooLarge} {
+		synctest.Test(t, func(t *testing.T) {
+			c := serveInMemory(t).dial()
+			head := "GET /take HTTP/1.1\r\nHost: localhost\r\nX: "
+			go func() { _, _ = io.WriteString(c, head+strings.Repeat("x", size-len(head)-4)+"\r\n\r\n") }()
+			res, err := http.ReadResponse(bufio.NewReader(c), nil)
+			require.NoError(t, err)
+			require.Equal(t, want, res.StatusCode, size)
+			_ = c.Close()
+			time.Sleep(time.Second) // net/http lingers
+		})
+	}
+}
+
 // dripped returns after how long the server cuts off a client that begins so, and goes on
 // slowly.
 func dripped(t *testing.T, begin string) time.Duration {
