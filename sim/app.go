@@ -20,7 +20,8 @@ import (
 // source of randomness, and does not depend on the order of a map.
 //
 // A panic ends the run with a [Violation] named "panic", which has the seed and
-// the stack.
+// the application's part of the stack. So does a call that ends the goroutine, as t.FailNow
+// does.
 type App struct {
 	// Start, if not nil, starts the application's process on a node, whenever
 	// the node's process starts, and returns its handlers.

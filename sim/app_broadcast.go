@@ -102,7 +102,7 @@ func (n *Node) Reach() (r broadcast.Reach) {
 }
 
 // errNoBroadcast is the answer in a world without a broadcast.
-var errNoBroadcast = errors.New("sim: needs the option Broadcast")
+var errNoBroadcast = errors.New("sim: Node.Broadcast needs the option Broadcast")
 
 // Broadcast hands a payload, which it copies, to the members of the node's view
 // ([BroadcastHandlers.Delivered]), and returns the message's id. The errors are those

@@ -289,14 +289,14 @@ func (a *app) enqueue(x request) {
 // checkMutable panics while invariants run, which must not change the world.
 func (w *World) checkMutable(what string) {
 	if w.app.phase == checking {
-		panic("sim: " + what + " from an invariant, which must not change the world")
+		panic(misuse("sim: " + what + " from an invariant, which must not change the world"))
 	}
 }
 
 // checkOutside panics if the world is already running.
 func (w *World) checkOutside(what string) {
 	if w.checkMutable(what); w.app.phase != outside {
-		panic("sim: " + what + " from inside of the world: time passes by itself")
+		panic(misuse("sim: " + what + " from inside of the world: time passes by itself"))
 	}
 }
 
@@ -307,20 +307,20 @@ func (w *World) submit(x request) {
 	}
 	w.app.enqueue(x)
 	if w.app.phase == outside {
-		defer w.recoverPanic()
-		w.endEvent()
+		w.guard(w.endEvent)
 	}
 }
 
 // begin starts the application.
-func (w *World) begin() {
-	defer w.recoverPanic()
+func (w *World) begin() { w.guard(w.beginApp) }
+
+func (w *World) beginApp() {
 	if w.opt.App != nil {
 		w.app.App = w.opt.App(w)
 	}
 	for _, v := range w.app.Invariants {
 		if v.Name == "" || v.Check == nil {
-			panic("sim: an invariant needs a Name and a Check")
+			panic(misuse("sim: an invariant needs a Name and a Check"))
 		}
 	}
 	for _, n := range w.nodes {
@@ -333,8 +333,7 @@ func (w *World) begin() {
 // ends the run as a violation.
 func (w *World) advance(t int64) {
 	if w.failed == nil {
-		defer w.recoverPanic()
-		w.runUntil(t)
+		w.guard(func() { w.runUntil(t) })
 	}
 }
 

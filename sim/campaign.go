@@ -191,7 +191,7 @@ func (r *runner) runSeed(seed uint64) (*Violation, error) {
 	defer func() {
 		if !returned { // runtime.Goexit would otherwise lose the seed unnoticed
 			r.record(&Violation{Seed: seed, Check: panicCheck,
-				Detail: "the application ended its goroutine, as t.FailNow does: return an error from an invariant, or panic"}, nil)
+				Detail: exited, exited: true}, nil)
 		}
 	}()
 	v, err := r.simulate(seed)
@@ -201,7 +201,7 @@ func (r *runner) runSeed(seed uint64) (*Violation, error) {
 
 func (r *runner) simulate(seed uint64) (*Violation, error) {
 	opt := r.c.optionsOf(seed)
-	opt.halt = &r.halt
+	opt.halt, opt.contained = &r.halt, true
 	res, err := r.c.Play(seed, opt)
 	if err != nil {
 		return nil, err

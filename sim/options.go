@@ -82,7 +82,8 @@ type Options struct {
 	// Trace, if not nil, gets a line for every event.
 	Trace io.Writer
 
-	halt *atomic.Bool // ends a run before its time
+	halt      *atomic.Bool // ends a run before its time
+	contained bool         // the application runs in a goroutine of its own
 }
 
 // Broadcast switches the atomic broadcast on in all nodes of a world.

@@ -30,6 +30,7 @@ func Shrink(ctx context.Context, c Case, o ShrinkOptions) (Case, int, error) {
 	if o.MaxRuns == 0 {
 		o.MaxRuns = defaultShrinkRuns
 	}
+	c.Options.contained = true
 	s := shrinker{ctx: ctx, opt: o, best: c}
 	r, err := c.RunContext(ctx)
 	if err != nil {
@@ -92,17 +93,22 @@ func (v *Violation) like(u *Violation) bool {
 
 // keep makes a failing case the best, and cuts off everything after its violation.
 func (s *shrinker) keep(c Case, v *Violation) {
+	c.cutAfter(v)
+	s.best = c
+	s.kept++
+	if s.opt.Progress != nil {
+		s.opt.Progress(s.runs, len(c.Schedule.Faults), c.Options.Nodes)
+	}
+}
+
+// cutAfter notes the violation of a case, and cuts off everything after it.
+func (c *Case) cutAfter(v *Violation) {
 	c.Check, c.Detail = v.Check, v.Detail
 	end := v.At + time.Millisecond
 	c.Options.Duration = min(c.Options.Duration, end)
 	c.Schedule.Faults = slices.Clone(c.Schedule.Faults)
 	if i := slices.IndexFunc(c.Schedule.Faults, func(f fault.Fault) bool { return f.At > end }); i >= 0 {
 		c.Schedule.Faults = c.Schedule.Faults[:i]
-	}
-	s.best = c
-	s.kept++
-	if s.opt.Progress != nil {
-		s.opt.Progress(s.runs, len(c.Schedule.Faults), c.Options.Nodes)
 	}
 }
 

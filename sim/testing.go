@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -19,12 +20,14 @@ type T interface {
 
 // Test tests an application. It runs a campaign, of 200 seeds unless c says otherwise, and
 // fails if a promise is broken. It shrinks the failing run, by as many simulated events as
-// take some seconds, and prints its faults, one a line, and the stack of a panic. It writes
-// the run to a file below testdata/sim, in a directory named after the test. From then on
-// the test replays it first.
+// take some seconds, and prints its faults, one a line, and the application's part of the
+// stack of a panic. It writes the run to a file below testdata/sim, in a directory named after
+// the test. From then on the test replays it first, with the options of its day: the error of a
+// kept case names those that have changed since.
 //
 // The test also fails if the same seed gives two different runs, because no failure could
-// be replayed.
+// be replayed. A run that ends its goroutine, as t.FailNow does, is kept as it is. Mistakes of
+// the test itself, such as an invariant that changes the world, are not kept.
 func Test(t T, c Campaign) {
 	t.Helper()
 	if c.Play != nil {
@@ -37,10 +40,16 @@ func Test(t T, c Campaign) {
 	if c.First == 0 {
 		c.First = 1
 	}
-	dir := filepath.Join("testdata", "sim", fileName(t.Name()))
-	if err := replay(dir, &c); err != nil {
-		t.Fatalf("%v", err)
-		return
+	dirs := dirsOf(t.Name())
+	for i, dir := range dirs {
+		if err := replay(dir, &c); err != nil {
+			text := err.Error()
+			if i > 0 {
+				text += fmt.Sprintf("\nTests with similar names share this directory. Move the file to %s if it is of this test.", dirs[0])
+			}
+			t.Fatalf("%s", text)
+			return
+		}
 	}
 	if err := checkRepeatable(&c); err != nil {
 		t.Fatalf("%v", err)
@@ -52,7 +61,7 @@ func Test(t T, c Campaign) {
 		return
 	}
 	if v != nil {
-		t.Fatalf("%s", explain(dir, &c, v))
+		t.Fatalf("%s", explain(dirs[0], &c, v))
 		return
 	}
 	t.Logf("sim: %d seeds, %.0f simulated seconds, %d events, hash %s", tally.Seeds, tally.SimulatedSeconds, tally.Events, tally.Hash)
@@ -85,16 +94,56 @@ func replay(dir string, c *Campaign) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		opt := c.optionsOf(k.Seed)
-		k.Options.App, k.Options.Bare, k.Options.Trace = opt.App, opt.Bare, opt.Trace
+		k.Options.App, k.Options.Bare, k.Options.Trace, k.Options.contained = opt.App, opt.Bare, opt.Trace, true
 		r, err := k.Run()
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if r.Violation != nil {
-			return fmt.Errorf("sim: the kept case %s fails: %w\n%s", name, r.Violation, k.text())
+			return fmt.Errorf("sim: the kept case %s fails: %w\n%s%s", name, r.Violation, k.text(), changedText(&k, opt))
 		}
 	}
 	return nil
+}
+
+// changedText says which options a test has changed since a case of it was kept, or nothing.
+func changedText(k *Case, now Options) string {
+	changed := k.changedOptions(now)
+	if len(changed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("It was kept when the test had other options: %s. If they are why it fails, delete the file; "+
+		"what fails with the present options is kept anew.\n", strings.Join(changed, ", "))
+}
+
+// changedOptions names the options of a test that differ from those of the case, except for those
+// that shrinking changes.
+func (c *Case) changedOptions(now Options) (names []string) {
+	was, now := c.Options.withDefaults(), now.withDefaults()
+	byEpochs := func(o *Options) bool { return o.Broadcast != nil && o.Broadcast.ByEpochs }
+	for _, o := range []struct {
+		name    string
+		changed bool
+	}{
+		{"Broadcast", (was.Broadcast == nil) != (now.Broadcast == nil)},
+		{"Broadcast.ByEpochs", byEpochs(&was) != byEpochs(&now)},
+		{"Timing", was.Timing != now.Timing},
+		{"Mode", was.Mode != now.Mode},
+		{"RankBy", was.RankBy != now.RankBy},
+		{"Collation", was.Collation != now.Collation},
+		{"Nodes", was.Nodes > now.Nodes},
+		{"Quorum", was.Quorum != now.Quorum},
+		{"Epochs", was.Epochs != now.Epochs},
+		{"BrokenClocks", was.BrokenClocks != now.BrokenClocks},
+		{"Unequal", was.Unequal != now.Unequal},
+		{"Restless", was.Restless != now.Restless},
+		{"Resolution", was.Resolution != now.Resolution},
+	} {
+		if o.changed {
+			names = append(names, o.name)
+		}
+	}
+	return names
 }
 
 func readCaseFile(name string) (Case, error) {
@@ -114,10 +163,13 @@ func checkRepeatable(c *Campaign) error {
 	var hash [2]uint64
 	for i := range hash {
 		opt := c.optionsOf(c.First)
-		opt.Trace = nil
+		opt.Trace, opt.contained = nil, true
 		r, err := Run(c.First, opt)
 		if err != nil {
 			return err
+		}
+		if r.Violation != nil && r.Violation.exited {
+			return nil // the campaign says so
 		}
 		hash[i] = r.Hash
 	}
@@ -129,11 +181,18 @@ func checkRepeatable(c *Campaign) error {
 
 // explain shrinks a failure, writes it to a file, and describes it.
 func explain(dir string, c *Campaign, v *Violation) string {
+	if v.misuse {
+		return fmt.Sprintf("sim: %v", v)
+	}
 	opt := c.optionsOf(v.Seed)
 	opt.Trace = nil
 	k, err := CaseOf(v.Seed, opt)
 	if err != nil {
 		return fmt.Sprintf("sim: %v\n(%v)", v, err)
+	}
+	if v.exited {
+		k.cutAfter(v)
+		return fmt.Sprintf("sim: %v\nIt is not shrunk, because each run would fail the test again.\n%s%s", v, k.text(), keepIn(dir, &k))
 	}
 	before := len(k.Schedule.Faults)
 	most, err := shrinksOf(&k)
@@ -147,13 +206,17 @@ func explain(dir string, c *Campaign, v *Violation) string {
 	if err != nil {
 		return fmt.Sprintf("sim: %v\nRun again, seed %d does not fail so: %v", v, v.Seed, err)
 	}
-	name, err := writeCaseFile(dir, &small)
-	where := fmt.Sprintf("It is kept in %s, and the first thing that this test runs from now on.", name)
-	if err != nil {
-		where = fmt.Sprintf("It could not be kept: %v.", err)
-	}
 	return fmt.Sprintf("sim: %v\nShrunk to %d of its %d faults in %d runs: %s\n%s%s", v, len(small.Schedule.Faults), before,
-		runs, small.Detail, small.text(), where)
+		runs, small.Detail, small.text(), keepIn(dir, &small))
+}
+
+// keepIn writes a case to a file, and says so.
+func keepIn(dir string, c *Case) string {
+	name, err := writeCaseFile(dir, c)
+	if err != nil {
+		return fmt.Sprintf("It could not be kept: %v.", err)
+	}
+	return fmt.Sprintf("It is kept in %s, and the first thing that this test runs from now on.", name)
 }
 
 // text lists the faults of the case.
@@ -177,6 +240,17 @@ func writeCaseFile(dir string, c *Case) (name string, err error) {
 		return "", err
 	}
 	return name, errors.Join(c.Write(f), f.Close())
+}
+
+// dirsOf returns the directory with the cases of a test, and the one that former builds used,
+// which tests with similar names shared.
+func dirsOf(test string) (dirs []string) {
+	former := fileName(test)
+	if former != test { // otherwise no other test has the same name
+		h := sha256.Sum256([]byte(test))
+		dirs = append(dirs, filepath.Join("testdata", "sim", fmt.Sprintf("%s-%x", former, h[:4])))
+	}
+	return append(dirs, filepath.Join("testdata", "sim", former))
 }
 
 // fileName replaces the characters of a name that some file system refuses.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/sim/fault"
 	"github.com/failaware/failaware/timed"
 )
@@ -65,22 +68,135 @@ func TestTestFindsShrinksKeepsAndReplays(t *testing.T) {
 Shrunk to \d of its \d+ faults in \d+ runs: 2 bosses
 \d nodes, .*
     .* \d.*
-It is kept in testdata/sim/TestBoss-of-5/one-boss-1.json, and the first thing that this test runs from now on.$`, bad.fatal)
+It is kept in testdata/sim/TestBoss-of-5-bca85875/one-boss-1.json, and the first thing that this test runs from now on.$`, bad.fatal)
 
 	again := &fakeT{name: bad.name}
 	Test(again, campaign(false))
-	require.Regexp(t, `(?s)^sim: the kept case testdata/sim/TestBoss-of-5/one-boss-1.json fails: seed 1: one boss broken .*`, again.fatal)
+	require.Regexp(t, `(?s)^sim: the kept case testdata/sim/TestBoss-of-5-bca85875/one-boss-1.json fails: seed 1: one boss broken .*`, again.fatal)
 
 	good := &fakeT{name: bad.name}
 	Test(good, campaign(true))
 	require.Empty(t, good.fatal)
 	require.Regexp(t, `^sim: 60 seeds, 240 simulated seconds, \d+ events, hash [0-9a-f]{16}$`, good.log)
 
-	file := filepath.Join("testdata", "sim", "TestBoss-of-5", "one-boss-1.json")
+	file := filepath.Join("testdata", "sim", "TestBoss-of-5-bca85875", "one-boss-1.json")
 	require.NoError(t, os.WriteFile(file, []byte("{}"), 0o644))
 	broken := &fakeT{name: bad.name}
 	Test(broken, campaign(true))
 	require.Equal(t, file+": sim: a case of format 0: this program reads 1", broken.fatal)
+}
+
+// Tests with similar names keep their cases apart. Cases of former builds, which did not, are found.
+func TestTestsWithSimilarNamesKeepTheirOwnCases(t *testing.T) {
+	t.Chdir(t.TempDir())
+	campaign := Campaign{Seeds: 60, Options: Options{Duration: 4 * time.Second, App: forgetful(false)}}
+	kept := map[string]bool{}
+	names := []string{"TestPar/A_b", "TestPar/A-b", "TestPar/A.b", "TestPar/A", "TestPar"}
+	for _, name := range names {
+		f := &fakeT{name: name}
+		Test(f, campaign)
+		_, text, ok := strings.Cut(f.fatal, "It is kept in ")
+		require.True(t, ok, "%s finds no case of another test: %s", name, f.fatal)
+		file, _, _ := strings.Cut(text, ",")
+		require.FileExists(t, file)
+		kept[file] = true
+	}
+	require.Len(t, kept, len(names))
+
+	former := filepath.Join("testdata", "sim", "TestFormer-A-b")
+	require.NoError(t, os.Rename(filepath.Join("testdata", "sim", "TestPar"), former))
+	f := &fakeT{name: "TestFormer/A.b"}
+	Test(f, campaign)
+	require.Regexp(t, `^sim: the kept case `+former+`/one-boss-1.json fails: (?s:.*)
+Tests with similar names share this directory. Move the file to testdata/sim/TestFormer-A-b-[0-9a-f]{8} if it is of this test.$`, f.fatal)
+	f = &fakeT{name: "TestFormer-A-b"}
+	Test(f, campaign)
+	require.Contains(t, f.fatal, "sim: the kept case")
+	require.NotContains(t, f.fatal, "similar names")
+}
+
+// A run that ends its goroutine, as FailNow of the test does, has a seed, and is kept. So are the
+// runs that Test makes besides those of the campaign.
+func TestTestKeepsARunThatEndsItsGoroutine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, after := range []time.Duration{0, time.Second} {
+		ends := func(w *World) App {
+			end := func() error {
+				if w.Time() >= after {
+					runtime.Goexit()
+				}
+				return nil
+			}
+			if after == 0 {
+				_ = end() // in App itself
+			}
+			return App{Invariants: []Invariant{{"ends", end}}}
+		}
+		f := &fakeT{name: "TestEnds" + after.String()}
+		c := Campaign{First: 3, Seeds: 5, Jobs: 1, Options: Options{Nodes: 3, Duration: 4 * time.Second, App: ends}}
+		Test(f, c)
+		require.Regexp(t, `(?s)^sim: seed 3: panic( at node \d)? after `+map[bool]string{true: "0s", false: `1\.\d*s`}[after == 0]+
+			`: the application ended its goroutine, as t.FailNow does: .*testing_test.go.*
+It is not shrunk, because each run would fail the test again.
+3 nodes, .*It is kept in testdata/sim/TestEnds[01]s/panic-3.json, and the first thing that this test runs from now on.$`, f.fatal)
+		f = &fakeT{name: f.name}
+		Test(f, c)
+		require.Contains(t, f.fatal, "sim: the kept case testdata/sim/"+f.name+"/panic-3.json fails: seed 3: panic")
+	}
+}
+
+// A mistake of the test is told with the line where it is, and no case of it is kept.
+func TestTestKeepsNoMistakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for want, app := range map[string]func(*World) App{
+		"an invariant needs a Name and a Check": func(*World) App { return App{Invariants: []Invariant{{Name: "x"}}} },
+		"Send from an invariant, which must not change the world": func(w *World) App {
+			return App{Invariants: []Invariant{{"x", func() error { w.Node(1).Send(2, nil); return nil }}}}
+		},
+		"Run from inside of the world": only(func(n *Node) Handlers { _ = n.w.Run(1); return Handlers{} }),
+	} {
+		f := &fakeT{name: "TestMistake"}
+		Test(f, Campaign{Options: Options{App: app}})
+		require.Regexp(t, `^sim: seed 1: panic( at node 1)? after .*: sim: `+want, f.fatal)
+		require.Equal(t, !strings.Contains(want, "needs a Name"), strings.Contains(f.fatal, "TestTestKeepsNoMistakes"), f.fatal)
+		require.NoDirExists(t, "testdata")
+	}
+}
+
+// A kept case runs with the options of its day. When it fails, the test says which have changed.
+func TestAKeptCaseOfOtherOptions(t *testing.T) {
+	t.Chdir(t.TempDir())
+	f := &fakeT{name: "TestBoss"}
+	Test(f, Campaign{Seeds: 60, Options: Options{Duration: 4 * time.Second, App: forgetful(false)}})
+	require.Contains(t, f.fatal, "It is kept in")
+	again := func(o Options) string {
+		f := &fakeT{name: "TestBoss"}
+		o.App = only(func(n *Node) Handlers {
+			_, err := n.Broadcast(nil, broadcast.Options{})
+			if err != nil && !errors.Is(err, ErrNotRunning) {
+				panic(err)
+			}
+			return Handlers{}
+		})
+		Test(f, Campaign{Seeds: 1, Options: o})
+		return f.fatal
+	}
+	text := again(Options{Broadcast: &Broadcast{}, Mode: leader.Strict})
+	require.Contains(t, text, "sim: Node.Broadcast needs the option Broadcast")
+	require.Contains(t, text, "It was kept when the test had other options: Broadcast, Mode. If they are why it fails, delete the file")
+	require.NotContains(t, again(Options{Nodes: 9, Duration: time.Minute}), "other options", "shrinking changes these")
+}
+
+// The stack of a panic is the application's.
+func TestStacksHaveTheFramesOfTheApplication(t *testing.T) {
+	_, err := New(1, Options{Nodes: 3, App: only(func(n *Node) Handlers { n.Send(2, make([]byte, 2*MaxPayload)); return Handlers{} })})
+	v, ok := errors.AsType[*Violation](err)
+	require.True(t, ok)
+	require.Contains(t, v.Stack, "TestStacksHaveTheFramesOfTheApplication")
+	for _, frame := range []string{"sim.(*Node).Send", "sim.newWorld", "runtime/debug", "testing.", "panic("} {
+		require.NotContains(t, v.Stack, frame)
+	}
+	require.Empty(t, ownFrames("goroutine 1 [running]:\nruntime.x(...)\n\t/runtime/x.go:1\n"))
 }
 
 // The case that a test keeps is the same on fast and slow machines.

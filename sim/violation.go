@@ -14,7 +14,9 @@ type Violation struct {
 	Node   timed.NodeID  // the node at which it showed; 0: the whole world
 	At     time.Duration // true time since the start of the run
 	Detail string
-	Stack  string // of a panic
+	Stack  string // of the application, of a panic
+
+	misuse, exited bool // see [misuse] and [exited]
 }
 
 func (v *Violation) Error() string {
