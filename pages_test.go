@@ -16,13 +16,13 @@ import (
 	"github.com/failaware/failaware/internal/cli/clitest"
 )
 
-// The Go programs in the pages compile as they stand there, and are formatted. What is
-// no whole program is at least Go, with … for what is left out.
+// The Go programs in the pages compile as they stand there, and are formatted; tests pass. What
+// is no whole program is at least Go, with … for what is left out.
 func TestGoInPages(t *testing.T) {
 	dir, err := os.MkdirTemp(".", ".pages-") // within the module
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	programs, vet := 0, []string{"vet"}
+	programs, vet, tests := 0, []string{"vet"}, []string{"test"}
 	for _, p := range clitest.Pages(t, ".") {
 		for i, b := range p.Blocks() {
 			if b.Info != "go" {
@@ -39,13 +39,20 @@ func TestGoInPages(t *testing.T) {
 			require.Equal(t, string(formatted), b.Text, where)
 			at := filepath.Join(dir, fmt.Sprint(programs))
 			require.NoError(t, os.Mkdir(at, 0o700))
-			require.NoError(t, os.WriteFile(filepath.Join(at, "main.go"), []byte(b.Text), 0o600))
 			vet = append(vet, "./"+at) // names, because ... leaves out what begins with a dot
+			file := "main.go"
+			if strings.Contains(b.Text, "\t\"testing\"\n") {
+				file, tests = "main_test.go", append(tests, "./"+at)
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(at, file), []byte(b.Text), 0o600))
 		}
 	}
 	require.NotZero(t, programs)
-	out, err := exec.Command("go", vet...).CombinedOutput()
-	require.NoError(t, err, string(out))
+	for _, args := range [][]string{vet, tests} {
+		require.Greater(t, len(args), 1)
+		out, err := exec.Command("go", args...).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
 }
 
 // fragment parses declarations or statements.
