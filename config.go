@@ -286,7 +286,8 @@ type BroadcastConfig struct {
 	// [Unordered] messages, and the same again for all others. Each fragment of a larger
 	// message counts. It is at most 1,048,576. Zero means 16,384.
 	MaxMessages int
-	// MaxPayload is the largest payload in bytes, up to 64 MiB. Zero means 1 MiB.
+	// MaxPayload is the largest payload in bytes, up to 64 MiB. Zero means 1 MiB. Commands of
+	// package replicate are a few bytes smaller.
 	MaxPayload int
 	// PacketBytes limits the bytes of messages in a packet, 256 to 60,000. Larger payloads
 	// travel in fragments. Zero means as many as fit into packets of [Config.MaxPacket]

@@ -37,8 +37,9 @@ var (
 // [ErrNotAccepting], and [failaware.ErrNoQuorum] or [ErrRecovering] if that is why.
 type NotAcceptingError struct {
 	// Situation is why, unless Full is. If it is Working, the time ended before the
-	// replica had done what it was asked, unless Err is [ErrStateReplaced]. In the situations Merging and Reporting,
-	// [Config.MaxQueued] bytes of operations wait already.
+	// replica had done what it was asked, unless Err is [ErrStateReplaced]. In the situations
+	// Merging and Reporting, [Config.MaxQueued] bytes of operations wait already: before
+	// that, operations are broadcast there.
 	Situation Situation
 	Absent    failaware.Set // nodes of the group that are missed, if the situation is Recovering
 	Full      error         // why the disk of this node has no room for the state, or nil

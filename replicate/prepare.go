@@ -189,7 +189,7 @@ func (p *Prepared) attach(n *failaware.Node, d attach.Deliveries) (*Replica, *en
 		d.Log(hclog.Warn, "the directory of the state is new, and an earlier process of this node has been in views: until the others send it the state, it remembers nothing",
 			"directory", p.cfg.Storage)
 	}
-	return &Replica{node: n, engine: e, log: log, reach: d.Reach, broadcast: d.Submit, lasts: node.Broadcast.RequireQuorum || stored, stored: stored, done: make(chan struct{})}, stream, nil
+	return &Replica{node: n, engine: e, maxPayload: node.Broadcast.MaxPayload, log: log, reach: d.Reach, broadcast: d.Submit, lasts: node.Broadcast.RequireQuorum || stored, stored: stored, done: make(chan struct{})}, stream, nil
 }
 
 // checkViews returns an error if the state on the disk is from a view that the state directory

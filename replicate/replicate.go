@@ -112,6 +112,8 @@ type Replica struct {
 	broadcast func(ctx context.Context, payload []byte, opt broadcast.Options, noWait bool, queued func(failaware.MessageID)) (failaware.MessageID, error)
 	lasts     bool // operations may come to last
 	stored    bool // on disks
+	// maxPayload is that of the broadcast.
+	maxPayload int
 	cancel    context.CancelFunc
 	done      chan struct{}
 	err       error                             // written before done is closed

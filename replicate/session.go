@@ -111,11 +111,16 @@ func (s *Session) Next() uint64 { return s.largest.Add(1) }
 // Other errors are those of [Replica.Submit], [ErrSessionExpired], [ErrSessionNumber],
 // [ErrSessionReused] and [ErrResultGone].
 //
+// A command takes [SessionOverhead] bytes more of the broadcast's MaxPayload than it has.
+//
 // Without RequireQuorum, an attempt in another part of a split group is applied there as
 // well, and Merge finds the operation in both states.
 func (s *Session) Submit(ctx context.Context, number uint64, command []byte) (Applied, error) {
 	if number == 0 || number == math.MaxUint64 { // no number follows the largest
 		return Applied{}, fmt.Errorf("%w: %d", ErrSessionNumber, number)
+	}
+	if err := s.r.fits(command, SessionOverhead); err != nil {
+		return Applied{}, err
 	}
 	for {
 		largest := s.largest.Load()

@@ -43,6 +43,8 @@ type Applied struct {
 // [Config.Storage], Submit returns without an error only operations that are Lasting, and
 // waits for that.
 //
+// A command takes [OperationOverhead] bytes more of the broadcast's MaxPayload than it has.
+//
 // It waits until operations are accepted. Errors of operations that are not
 // submitted: a [*NotAcceptingError] with the reason and the cause of ctx;
 // [failaware.ErrWindowFull] with that cause; [failaware.ErrTooLarge];
@@ -58,12 +60,31 @@ var ordered = failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity:
 // SubmitWith is [Replica.Submit] with other options: TotalOrder or TimedOrder, any
 // atomicity. With WeakAtomicity and StrongAtomicity it does not wait for an operation
 // to be Lasting. NoWait makes it fail at once where it would wait in order to
-// broadcast.
+// broadcast. It still waits for the outcome, and may end without knowing it: in the situations
+// Reporting and Merging the operation is broadcast, and waits at all members.
 func (r *Replica) SubmitWith(ctx context.Context, command []byte, opts failaware.BroadcastOptions) (Applied, error) {
 	if opts.Order.Class() != broadcast.ClassOrdered {
 		return Applied{}, fmt.Errorf("%w: an operation needs TotalOrder or TimedOrder", failaware.ErrMessageOptions)
 	}
+	if err := r.fits(command, OperationOverhead); err != nil {
+		return Applied{}, err
+	}
 	return r.submit(ctx, session.AppendPlain(operation(len(command)), command), opts)
+}
+
+// How many bytes of the broadcast's MaxPayload an operation takes besides its command.
+const (
+	OperationOverhead = 2                    // of [Replica.Submit] and [Replica.SubmitWith]
+	SessionOverhead   = 1 + session.Overhead // 27, of [Session.Submit]
+)
+
+// fits returns an error if an operation of a command is too large for the broadcast.
+func (r *Replica) fits(command []byte, overhead int) error {
+	if len(command) <= r.maxPayload-overhead {
+		return nil
+	}
+	return fmt.Errorf("%w: the command has %d bytes, and with a MaxPayload of %d at most %d", failaware.ErrTooLarge,
+		len(command), r.maxPayload, max(r.maxPayload-overhead, 0))
 }
 
 // submit broadcasts the payload of an operation.
