@@ -15,6 +15,10 @@ import (
 // methods are called one after the other, by one goroutine, and may take their time:
 // only this node's state lags. Applications of all nodes begin in equal states.
 //
+// A panic of a method ends the process. An operation whose Apply panics does so at every member
+// that applies it, and with [Config.Storage] again at each start: Apply had better return an
+// error as its result.
+//
 // An application that continues in several parts of a split group is also a [Merger], and one
 // whose states are compared ([Config.HashEvery]) is also a [Hasher]. It may be a [Recognizer].
 type Application interface {

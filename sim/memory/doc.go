@@ -17,6 +17,11 @@
 // Nodes need no addresses besides their ids: a node finds the nodes that were started
 // before it, and they learn of it. See [failaware.Transport].
 //
+// Two nodes may have one id, as by mistake. The second one gets another address, and finds the
+// nodes of other ids that were started before it. One of the two ends, with
+// failaware.ErrDuplicateID, once a node hears both. Started before all others, the second one
+// finds nobody, and nobody finds it.
+//
 // # Faults
 //
 // [Network.Partition], [Network.Heal], [Network.Cut] and [Network.Mend] disconnect and
