@@ -18,7 +18,7 @@ func (c Config) Warnings() (list []string) {
 	for i, p := range c.Peers {
 		if p.ID == c.ID && c.ID != NoNode && c.elsewhere(p.Addr) {
 			list = append(list, fmt.Sprintf("Peers[%d]: this node, %v, is listed at %s and listens at %s: "+
-				"if no address translation lies between, another node was meant to have this id", i, c.ID, p.Addr, c.Listen))
+				"if no address translation lies between, the entry is old, or another node was meant to have this id", i, c.ID, p.Addr, c.Listen))
 		}
 	}
 	if w := c.listenWarning(); w != "" {

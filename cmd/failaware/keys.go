@@ -38,7 +38,18 @@ A file that is changed in another way counts after failaware keys reload, or SIG
 		RunE: func(cmd *cobra.Command, _ []string) error { return askKeys(g, cmd, (*api.Client).Keys) },
 	}, newKeysInstallCommand(g), newKeysUseCommand(g), newKeysRemoveCommand(g), &cobra.Command{
 		Use: "reload", Short: "Have the node read its key file again", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return askKeys(g, cmd, (*api.Client).ReloadKeys) },
+		Long: `Have the node read its key file again. Nothing keeps it from a change that cuts a peer off,
+which "use" and "remove" refuse: a warning names the peers that may not hear the node any
+more.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return askKeys(g, cmd, func(c *api.Client, ctx context.Context) (api.Keys, error) {
+				k, err := c.ReloadKeys(ctx)
+				if err == nil {
+					warnLacking(cmd, &k)
+				}
+				return k, err
+			})
+		},
 	})
 	return cmd
 }
@@ -70,7 +81,7 @@ func newKeysInstallCommand(g *globals) *cobra.Command {
 func newKeysUseCommand(g *globals) *cobra.Command {
 	return newKeyCommand(g, &cobra.Command{Use: "use ID", Short: "Have packets sealed with another installed key"},
 		func(r *seal.Ring, k *api.Keys, id seal.KeyID, force bool) (*seal.Ring, error) {
-			if lack := lacking(k, id); len(lack) > 0 && !force {
+			if lack := lacking(k, id.String()); len(lack) > 0 && !force {
 				return nil, cli.No(fmt.Errorf("nodes %v have not said that they have key %v, and would no longer hear this node: install it there first (it takes them a moment to say so), or use --force", lack, id))
 			}
 			return r.Use(id)
@@ -121,13 +132,23 @@ func installed(r, more *seal.Ring) (*seal.Ring, error) {
 
 // lacking returns the peers that have shown their keys and lack one. A peer that is not
 // heard now counts too: it may come back with the keys that it had.
-func lacking(k *api.Keys, id seal.KeyID) (ids []int) {
+func lacking(k *api.Keys, id string) (ids []int) {
 	for _, p := range k.Peers {
-		if len(p.Keys) > 0 && !slices.Contains(p.Keys, id.String()) {
+		if len(p.Keys) > 0 && !slices.Contains(p.Keys, id) {
 			ids = append(ids, p.Node)
 		}
 	}
 	return ids
+}
+
+// warnLacking warns of peers that lack the key with which the node seals its packets now.
+func warnLacking(cmd *cobra.Command, k *api.Keys) {
+	if len(k.Keys) == 0 {
+		return
+	}
+	if ids := lacking(k, k.Keys[0]); len(ids) > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: nodes %v have not said that they have key %v, and may not hear this node any more\n", ids, k.Keys[0])
+	}
 }
 
 // using returns the peers whose latest packet was sealed with a key.

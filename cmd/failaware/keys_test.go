@@ -21,10 +21,10 @@ func TestKeysOfPeersThatAreDownCount(t *testing.T) {
 		{Node: 3, Keys: []string{old.String()}},
 		{Node: 4},
 	}}
-	require.Equal(t, []int{3}, lacking(k, other))
+	require.Equal(t, []int{3}, lacking(k, other.String()))
 	require.Equal(t, []int{3}, using(k, old))
 	require.Equal(t, []int{2}, using(k, other))
-	require.Empty(t, lacking(k, old))
+	require.Empty(t, lacking(k, old.String()))
 }
 
 // A removal that was interrupted before the node has read its file again is finished when it is

@@ -84,7 +84,11 @@ const patience = 5 * time.Second
 // different times.
 func (r *nodeRun) warnAboutPeers() {
 	said := map[string]string{}
-	for wait, warn := r.bounds.Rejoin+patience, r.warnOf; ; wait, warn = 2*patience, r.warnOfRefused {
+	first := func(s *failaware.Status, said map[string]string) {
+		r.warnOf(s, said)
+		r.warnOfReferences(r.node.References())
+	}
+	for wait, warn := r.bounds.Rejoin+patience, first; ; wait, warn = 2*patience, r.warnOfRefused {
 		select {
 		case <-r.node.Done():
 			return
@@ -92,6 +96,16 @@ func (r *nodeRun) warnAboutPeers() {
 		}
 		s := r.node.Status()
 		warn(&s, said)
+	}
+}
+
+// warnOfReferences warns of references that this node asks and that have given no time since the
+// start. An event only tells that UTC is not known any more.
+func (r *nodeRun) warnOfReferences(list []failaware.ReferenceStatus) {
+	for i := range list {
+		if x := &list[i]; x.Name != "" && x.Samples == 0 {
+			r.log.Warn("a reference gives no time", "reference", x.Name, "why", cmp.Or(x.Error, x.Reason, "it does not answer"))
+		}
 	}
 }
 
@@ -174,6 +188,8 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 	switch {
 	case p.Problem != "":
 		return p.Problem
+	case p.Addr.IsValid() && p.Addr == s.Addr:
+		return "it is listed at the address of this node itself"
 	case len(p.Mismatch) > 0:
 		return "it is ignored: " + inFlags(p.Mismatch.String())
 	case p.Fault:

@@ -41,6 +41,11 @@ func TestWhyAPeerIsNotAlive(t *testing.T) {
 	require.Contains(t, whySilent(&silent, &s), "it is silent")
 
 	silent.ID, silent.Addr = 2, netip.MustParseAddrPort("192.0.2.7:7001")
+	s.Addr = silent.Addr
+	require.Equal(t, "it is listed at the address of this node itself", whySilent(&silent, &s))
+	silent.Refused = "they are for a node with another id"
+	require.Equal(t, "it is listed at the address of this node itself", api.Refusal(&s, &silent))
+	s.Addr, silent.Refused = netip.AddrPort{}, ""
 	s.Peers = []failaware.PeerStatus{silent, {ID: 3, Addr: silent.Addr, Alive: true}}
 	require.Equal(t, "node 3 answers at its address, 192.0.2.7:7001", whySilent(&silent, &s))
 }
@@ -78,6 +83,21 @@ func TestRefusedPacketsAreLoggedOnce(t *testing.T) {
 		lines(r.warnOfRefused, stranger)
 	}
 	require.Len(t, said, mostRefused)
+}
+
+// The log names references that give no time, and only those of the node itself.
+func TestReferencesWithoutTimeAreWarnedOf(t *testing.T) {
+	var log strings.Builder
+	r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log, DisableTime: true})}
+	of := func(name string, samples uint64, reason, failure string) (x failaware.ReferenceStatus) {
+		x.Name, x.Samples, x.Reason, x.Error = name, samples, reason, failure
+		return x
+	}
+	r.warnOfReferences([]failaware.ReferenceStatus{of("ntp a", 1, "", "late"), of("ntp b", 0, "", ""), of("ntp c", 0, "its clock is not set", ""), of("ntp d", 0, "", "refused"), of("", 0, "", "")})
+	require.Equal(t, `[WARN]  a reference gives no time: reference="ntp b" why="it does not answer"
+[WARN]  a reference gives no time: reference="ntp c" why="its clock is not set"
+[WARN]  a reference gives no time: reference="ntp d" why=refused
+`, log.String())
 }
 
 // A node that nobody answers says why that may be.

@@ -21,7 +21,7 @@ var orders = []string{
 	"status", "members", "view", "leave", "leave --forget", "log-level debug",
 	"leader", "leader --global", "leader resign", "leader resign --to 2", "leader verify 3", "leader find", "leader find --global",
 	"clock", "clock sources", "why view", "why 3",
-	"wait synced", "wait synced --bound 1ms", "wait synced --external", "wait leader", "wait view", "wait view --members 2", "wait store",
+	"wait synced", "wait synced --bound 1ms", "wait synced --external", "wait leader", "wait leader --global", "wait view", "wait view --members 2", "wait store",
 	"watch", "watch clock", "watch --since 7", "deliveries", "deliveries --follow", "deliveries --since 7",
 	"broadcast hi", "broadcast --order timed --atomicity weak --wait hi", "broadcast -",
 	"epoch show", "epoch change majority:1,2", "epoch change majority:1,2 --unheard", "epoch change majority:1 --force --dead 2",

@@ -201,6 +201,8 @@ func clockText(c *api.Clock) string {
 	text := fmt.Sprintf("%s %s, %s", c.Time, bound, c.Status)
 	if c.UTCBoundNS != nil {
 		text += ", UTC ±" + cli.BriefUp(*c.UTCBoundNS)
+	} else if c.UTCProblem == "" { // nobody asks references
+		text += ", UTC is not known"
 	}
 	if c.Leap != "" && c.Leap != "none" {
 		text += ", leap second: " + c.Leap

@@ -26,6 +26,7 @@ const (
 type waiting struct {
 	bound    time.Duration
 	external bool
+	global   bool
 	members  int
 }
 
@@ -37,7 +38,8 @@ func newWaitCommand(g *globals) *cobra.Command {
 		Long: `Wait until a condition holds, even if the node has yet to start:
 
   synced  the clock is synchronized, to --bound if given; with --external to UTC
-  leader  a leader is known, and the knowledge is up to date
+  leader  a leader is known, and the knowledge is up to date; with --global, the node leads
+          globally, or has heard who does
   view    the view is up to date and has at least --members members
   store   the node's key-value store takes commands
 
@@ -54,6 +56,7 @@ never hold.`,
 	}
 	cmd.Flags().DurationVar(&o.bound, "bound", 0, "synced: the largest deviation (default: the node's max_deviation)")
 	cmd.Flags().BoolVar(&o.external, "external", false, "synced: to UTC; --bound is then for the distance from UTC (default: the node's max_utc_error)")
+	cmd.Flags().BoolVar(&o.global, "global", false, "leader: the leader with the votes of a quorum")
 	cmd.Flags().IntVar(&o.members, "members", 1, "view: the least number of members")
 	return cmd
 }
@@ -71,6 +74,8 @@ func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 		return nil, cli.Wrong("wait %s: --bound is for synced only", what)
 	case o.external && what != "synced":
 		return nil, cli.Wrong("wait %s: --external is for synced only", what)
+	case o.global && what != "leader":
+		return nil, cli.Wrong("wait %s: --global is for leader only", what)
 	case counted && what != "view":
 		return nil, cli.Wrong("wait %s: --members is for view only", what)
 	case bounded && o.bound <= 0:
@@ -92,6 +97,9 @@ func (o *waiting) condition(cmd *cobra.Command, what string) (question, error) {
 			return a.UpToDate
 		}), nil
 	case "leader":
+		if o.global {
+			return askGlobal, nil
+		}
 		return asks("leader", "/v1/leader", leaderText, func(a *api.Leader) bool { return a.UpToDate }), nil
 	case "store":
 		return asks("store", "/v1/kv/status", storeText, takes), nil
@@ -106,6 +114,18 @@ func asks[T any](part, path string, text func(*T) string, holds func(*T) bool) q
 		err := c.Get(ctx, path, &a)
 		return a, part + ": " + text(&a), holds(&a), err
 	}
+}
+
+// askGlobal is the question for the global leader, which a node without a quorum system never
+// hears of. One that is to learn it from others has none at first.
+func askGlobal(ctx context.Context, c *api.Client) (any, string, bool, error) {
+	var a api.Global
+	err := c.Get(ctx, "/v1/global", &a)
+	var e api.Epoch
+	if err == nil && a.Quorum == "" && c.Get(ctx, "/v1/epoch", &e) == nil && e.Static {
+		err = cli.Wrong("wait leader: --global: the node has no quorum system")
+	}
+	return a, "global leader: " + globalText(&a), a.Leader != 0, err
 }
 
 // storeText says whether the store takes commands.

@@ -42,6 +42,9 @@ func TestWhatIsWaitedFor(t *testing.T) {
 		{"synced --external --bound 5ns", clock("external", true, ns(1), nil), false},
 		{"leader", api.Leader{UpToDate: true}, true},
 		{"leader", api.Leader{Leader: 1}, false},
+		{"leader --global", api.Global{Leader: 2, Quorum: "majority:1"}, true},
+		{"leader --global", api.Global{Quorum: "majority:1"}, false},
+		{"leader --global", api.Global{}, false},
 		{"view", api.View{UpToDate: true, Members: make([]api.Member, 1)}, true},
 		{"view", api.View{Members: make([]api.Member, 1)}, false},
 		{"view --members 2", api.View{UpToDate: true, Members: make([]api.Member, 2)}, true},
@@ -52,6 +55,9 @@ func TestWhatIsWaitedFor(t *testing.T) {
 	} {
 		args := strings.Fields(x.args)
 		part := map[string]string{"synced": "clock", "leader": "leader", "view": "view", "store": "kv/status"}[args[0]]
+		if strings.Contains(x.args, "--global") {
+			part = "global"
+		}
 		answers.Store(part, x.answer)
 		timeout := "50ms" // in which it is asked again and again
 		if x.holds {

@@ -166,8 +166,11 @@ func AtItsAddress(s *failaware.Status, p *failaware.PeerStatus) string {
 
 // Refusal says why packets of a peer do not count, or is "".
 func Refusal(s *failaware.Status, p *failaware.PeerStatus) string {
-	if p.Refused == "" {
+	switch {
+	case p.Refused == "":
 		return ""
+	case p.Addr.IsValid() && p.Addr == s.Addr:
+		return "it is listed at the address of this node itself"
 	}
 	return p.Refused + lackedKey(s, p)
 }

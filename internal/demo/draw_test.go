@@ -141,7 +141,7 @@ func TestPicturesOfAllSizes(t *testing.T) {
 func TestDurationsForPeople(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0.0 µs", -1500: "-1.5 µs", 45 * time.Microsecond: "45 µs", 1250 * time.Microsecond: "1.2 ms",
-		-98 * time.Millisecond: "-98 ms", 90 * time.Second: "90 s", event.UnknownDelay: "?",
+		-98 * time.Millisecond: "-98 ms", 1025 * time.Millisecond: "1.02 s", 9999 * time.Millisecond: "9.99 s", 90 * time.Second: "90 s", event.UnknownDelay: "?",
 	} {
 		require.Equal(t, want, short(d))
 	}

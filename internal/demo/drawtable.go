@@ -212,8 +212,10 @@ func short(d time.Duration) string {
 		return fmt.Sprintf("%d µs", d.Microseconds())
 	case a < 10*time.Millisecond:
 		return fmt.Sprintf("%.1f ms", float64(d)/1e6)
-	case a < 10*time.Second:
+	case a < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case a < 10*time.Second: // six characters, for which a column has room
+		return fmt.Sprintf("%.2f s", d.Truncate(10*time.Millisecond).Seconds())
 	}
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
