@@ -114,11 +114,11 @@ type Replica struct {
 	stored    bool // on disks
 	// maxPayload is that of the broadcast.
 	maxPayload int
-	cancel    context.CancelFunc
-	done      chan struct{}
-	err       error                             // written before done is closed
-	unclosed  error                             // of Close; likewise
-	log       func(hclog.Level, string, ...any) // nil with OnEvent
+	cancel     context.CancelFunc
+	done       chan struct{}
+	err        error                             // written before done is closed
+	unclosed   error                             // of Close; likewise
+	log        func(hclog.Level, string, ...any) // nil with OnEvent
 }
 
 // Start keeps an application the same as those of the other nodes of the group, over the

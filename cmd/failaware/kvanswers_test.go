@@ -126,12 +126,12 @@ func TestStatusOfANodeThatWaitsForOtherDisks(t *testing.T) {
 func TestStatusOfANodeThatWaitsForAMember(t *testing.T) {
 	for _, accepting := range []bool{false, true} {
 		socket := storeThat(t, http.StatusOK, map[string]any{"status": api.KVStatus{
-			Kind: "linearizable", Accepting: accepting, Absent: []int{}, Lag: "node 3, which has acknowledged nothing for 4s",
+			Kind: "linearizable", Accepting: accepting, Absent: []int{}, Lag: "node 3, without an acknowledgement for 4s",
 		}})
 		code, out, stderr := invoke("--addr", socket, "kv", "status")
 		require.Equal(t, int(exitUnavailable), code, stderr)
 		require.Contains(t, out, "takes commands: no\n")
-		require.Regexp(t, `waits for +node 3, which has acknowledged nothing for 4s\n`, out)
+		require.Regexp(t, `waits for +node 3, without an acknowledgement for 4s\n`, out)
 	}
 }
 

@@ -3,7 +3,6 @@ package loop
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/failaware/failaware/broadcast"
@@ -60,35 +59,31 @@ func (l Lags) String() string { return l.Text("MaxPacket") }
 
 // Text is String with another name of the setting MaxPacket.
 func (l Lags) Text(maxPacket string) string {
-	missing, late := l[:l.missing()], l[l.missing():]
-	if len(missing) > 0 { // which is why this node acknowledges nothing
-		late = slices.DeleteFunc(slices.Clone(late), func(x Lag) bool { return x.Self })
+	var missing, late Lags
+	for _, x := range l {
+		switch {
+		case x.Missing:
+			missing = append(missing, x)
+		case !x.Self || len(missing) == 0: // otherwise it acknowledges nothing because of them
+			late = append(late, x)
+		}
 	}
-	var all []string
+	text := ""
 	if len(missing) > 0 {
-		all = append(all, fmt.Sprintf("messages of %s, which have not come to this node for %s: large packets are lost on the way", missing.nodes(), missing.age()))
+		text = fmt.Sprintf("messages of %s, which have not come to this node for %s: large packets are lost on the way", missing.nodes(), missing.age())
+	}
+	if len(missing) > 0 && len(late) > 0 {
+		text += "; and for "
 	}
 	switch {
 	case len(late) == 1 && late[0].Self:
-		return fmt.Sprintf("this node itself, which has acknowledged nothing for %s: its application or disk is slow", late.age())
-	case len(late) == 1:
-		all = append(all, fmt.Sprintf("%s, which has acknowledged nothing for %s: its application or disk is slow, or large packets are lost between it and this node or another", late.nodes(), late.age()))
-	case len(late) > 1:
-		all = append(all, fmt.Sprintf("%s, which have acknowledged nothing for %s: their applications or disks are slow, or large packets are lost between them and this node or another", late.nodes(), late.age()))
-	}
-	if len(all) == 0 {
+		return fmt.Sprintf("this node itself, without an acknowledgement for %s: its application or disk is slow", late.age())
+	case len(late) > 0:
+		text += fmt.Sprintf("%s, without an acknowledgement for %s: an application or disk is slow there, or large packets are lost between there and this node or another", late.nodes(), late.age())
+	case text == "":
 		return ""
 	}
-	return strings.Join(all, "; and for ") + fmt.Sprintf(", as where %s is not less than the MTU by 28 bytes, by 48 with IPv6", maxPacket)
-}
-
-// missing returns how many members' messages are missing.
-func (l Lags) missing() int {
-	n := slices.IndexFunc(l, func(x Lag) bool { return !x.Missing })
-	if n < 0 {
-		return len(l)
-	}
-	return n
+	return text + fmt.Sprintf(", as where %s is not less than the MTU by 28 bytes, by 48 with IPv6", maxPacket)
 }
 
 func (l Lags) age() time.Duration { return l.Longest().Round(time.Second) }

@@ -34,7 +34,7 @@ func lagsAreNamed(t testing.TB) {
 		{Member: 1, Self: true, For: 2400 * time.Millisecond, since: at(4)}, {Member: 3, For: 5400 * time.Millisecond, since: at(1)}}, all)
 	require.Equal(t, 5400*time.Millisecond, all.Longest())
 	require.Equal(t, "messages of node 2, which have not come to this node for 2s: large packets are lost on the way; and for node 3, "+
-		"which has acknowledged nothing for 5s: its application or disk is slow, or large packets are lost between it and this node or another, "+
+		"without an acknowledgement for 5s: an application or disk is slow there, or large packets are lost between there and this node or another, "+
 		"as where MaxPacket is not less than the MTU by 28 bytes, by 48 with IPv6", all.String())
 	require.Empty(t, look(7), "nothing waits")
 	require.Zero(t, look(8, ack(3, 8)).Longest(), "it is new")
@@ -61,9 +61,9 @@ func TestTextsOfLags(t *testing.T) {
 	const tail = ", as where --max-packet is not less than the MTU by 28 bytes, by 48 with IPv6"
 	for want, l := range map[string]Lags{
 		"": nil,
-		"this node itself, which has acknowledged nothing for 3s: its application or disk is slow":                   {{Member: 1, Self: true, For: 3 * time.Second}},
+		"this node itself, without an acknowledgement for 3s: its application or disk is slow":                       {{Member: 1, Self: true, For: 3 * time.Second}},
 		"messages of nodes {2 3}, which have not come to this node for 4s: large packets are lost on the way" + tail: {{Member: 2, Missing: true, For: 4 * time.Second}, {Member: 3, Missing: true, For: 2 * time.Second}, {Member: 1, Self: true, For: time.Second}},
-		"nodes {1 2}, which have acknowledged nothing for 3s: their applications or disks are slow, or large packets are lost between them and this node or another" + tail: {
+		"nodes {1 2}, without an acknowledgement for 3s: an application or disk is slow there, or large packets are lost between there and this node or another" + tail: {
 			{Member: 1, Self: true, For: 2 * time.Second}, {Member: 2, For: 3 * time.Second}},
 	} {
 		require.Equal(t, want, l.Text("--max-packet"))

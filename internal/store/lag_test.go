@@ -64,7 +64,7 @@ func holdTheStoreUp(t *testing.T, from int) (wrong string) {
 		path.on.Store(true)
 		_, err := g.stores[from].Submit(within(t, 4*time.Second), kv.Command{Op: kv.Put, Key: "large", Value: make([]byte, 700)}, api.Attempt{})
 		require.ErrorIs(t, err, failaware.ErrOutcomeUnknown)
-		want := "node 3, which has acknowledged nothing for "
+		want := "node 3, without an acknowledgement for "
 		if from == 2 {
 			want = "nodes? "
 		}
