@@ -21,6 +21,7 @@ type call func(context.Context) error
 // callsThatWait returns calls that wait as long as the node is alone and its quorum elsewhere.
 func callsThatWait(n *Node) map[string]call {
 	later := n.Clock()
+	later.Deviation = 0 // the clock may not be synchronized yet
 	later.Time += GroupTime(time.Hour)
 	return map[string]call{
 		"WaitGlobalLeader": func(ctx context.Context) error { _, err := n.WaitGlobalLeader(ctx); return err },

@@ -79,7 +79,7 @@ func TestEventsSayWhy(t *testing.T) {
 		event.PeerLeaving{Peer: 2, ForGood: true}:                      "node 2 leaves for good",
 		event.PeerDuplicated{Peer: 2, Boot: 5, Addr: "192.0.2.7:7001"}: "two processes have the id of node 2: the one at 192.0.2.7:7001, with boot id 0000000000000005, is ignored; give it an id of its own",
 		event.PeerCloned{Peer: 2, Boot: 5}:                             "node 2 runs twice with boot id 0000000000000005, as a cloned machine does: it is not heard any more",
-		event.PeerForgot{Peer: 2, Starts: 1, Before: 3}:                "node 2 has forgotten its promises: its state directory was lost, is an older copy, or cannot be written: it counts 1 starts after 3; ",
+		event.PeerForgot{Peer: 2, Starts: 1, Before: 3}:                "node 2 has forgotten its promises: its state directory was lost, is an older copy, or cannot be written: its starts are counted as 1, after 3; ",
 		event.PeerRestarted{Peer: 2}:                                   "restarted",
 	}
 	for e, text := range texts {

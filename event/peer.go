@@ -111,7 +111,7 @@ type PeerForgot struct {
 func (PeerForgot) Kind() string { return "peer-forgot" }
 
 func (e PeerForgot) String() string {
-	lost := fmt.Sprintf("its state directory was lost, is an older copy, or cannot be written: it counts %d starts after %d", e.Starts, e.Before)
+	lost := fmt.Sprintf("its state directory was lost, is an older copy, or cannot be written: its starts are counted as %d, after %d", e.Starts, e.Before)
 	if e.Starts == 0 {
 		lost = fmt.Sprintf("it runs without its state directory, which had counted %d starts", e.Before)
 	}
