@@ -165,9 +165,9 @@ func (d *driver) lookAtLag() {
 		d.lag.waits = s.Waits(d.lag.waits[:0])
 		all = d.lag.note(now, d.cfg.Self.Node, s.View().ID, d.lag.waits)
 	}
-	d.l.lags.Store(&all)
-	if all = all.at(now); d.lag.warns(now, all) {
-		d.l.cfg.Sink.Warn("the broadcast waits for "+all.String(), "maxpacket", d.l.cfg.MaxPacket)
+	d.l.lags.Store(&all) // readers have it from here on
+	if seen := all.at(now); d.lag.warns(now, seen) {
+		d.l.cfg.Sink.Warn("the broadcast waits for "+seen.String(), "maxpacket", d.l.cfg.MaxPacket)
 	}
 }
 
