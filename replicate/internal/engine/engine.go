@@ -87,7 +87,7 @@ type Engine struct {
 	replays atomic.Int64    // operations of its calls ApplyAll that wait
 	caller  atomic.Uint64   // the goroutine that calls the application
 	calling atomic.Int64    // when the present call began, as now() says; 0: there is none
-	events  sync.Mutex      // held while event is called
+	events  chan struct{}   // has an element while event is called; no mutex, for tests in virtual time
 	teller  atomic.Uint64   // the goroutine that calls it; 0: none does
 	earlier replica.Earlier // the state that the last incarnation has left
 	store   *Store          // nil if the state is in memory only
@@ -141,7 +141,7 @@ func New(cfg replica.Config, group Group, app Application, store *Store, beside 
 	cfg = cfg.WithDefaults()
 	cfg.Stored = store != nil
 	e := &Engine{cfg: cfg, group: group, app: app, start: time.Now(), appMu: newGate(), calls: newQueue(cfg.MaxQueued, (*call).weight),
-		earlier: store.Earlier(), store: store, changed: make(chan struct{}), asks: make(chan func(*replica.Replica)), over: make(chan struct{}), event: event, beside: beside}
+		earlier: store.Earlier(), store: store, changed: make(chan struct{}), asks: make(chan func(*replica.Replica)), over: make(chan struct{}), event: event, events: make(chan struct{}, 1), beside: beside}
 	if store != nil {
 		store.saver.of = e
 	}

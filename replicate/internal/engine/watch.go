@@ -32,8 +32,8 @@ func (e *Engine) tell(v Event) {
 	if e.event == nil {
 		return
 	}
-	e.events.Lock()
-	defer e.events.Unlock()
+	e.events <- struct{}{}
+	defer func() { <-e.events }()
 	e.teller.Store(goroutine())
 	defer e.teller.Store(0)
 	e.event(v)
