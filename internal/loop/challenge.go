@@ -23,7 +23,7 @@ func (d *driver) sendTo(p *wire.Packet, to netip.AddrPort, proved bool) {
 		d.send(p, to)
 		return
 	}
-	bare := wire.Packet{Header: p.Header, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold, KeepalivePeriod: p.KeepalivePeriod, State: p.State}
+	bare := p.Bare()
 	d.challenge(&bare, to, p.Header.Destination)
 }
 

@@ -125,7 +125,8 @@ func (d *driver) tellSome(peer timed.NodeID, frames wire.Frames, members []wire.
 		}
 		p := e.Packet
 		if p.Frames != 0 {
-			p = &wire.Packet{Header: p.Header, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold, KeepalivePeriod: p.KeepalivePeriod, State: p.State}
+			bare := p.Bare()
+			p = &bare
 			effects = append(effects, stack.Effect{Kind: stack.Send, Peer: peer, Packet: p})
 		}
 		p.Frames, p.Members, p.Labels = frames, members, &d.l.cfg.Labels

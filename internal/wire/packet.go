@@ -101,6 +101,11 @@ type Packet struct {
 // Has reports whether the packet carries any of the given frames.
 func (p *Packet) Has(f Frames) bool { return p.Frames&f != 0 }
 
+// Bare returns a packet that has the header and the hello of p, and no frames.
+func (p *Packet) Bare() Packet {
+	return Packet{Header: p.Header, MaxDrift: p.MaxDrift, FastThreshold: p.FastThreshold, KeepalivePeriod: p.KeepalivePeriod, State: p.State}
+}
+
 // SameModel reports whether the sender of a packet has this node's constants of the model.
 // Bounds that were derived from others mean nothing here.
 func (p *Packet) SameModel(t *timed.Timing) bool {
