@@ -39,28 +39,33 @@ func (a *Ancestor) ofRank(rank uint64) bool {
 	return !a.View.None() && a.View.Sequence == rank%generation
 }
 
-// ranked returns the position up to which the state has what was ordered in the view of its
-// rank, with Stored.
-func (l *Lineage) ranked() (position uint64) {
-	for i := range l.Line {
-		if a := &l.Line[i]; a.ofRank(l.Rank) {
-			position = max(position, a.Reached)
+// farthest returns the index of the ancestor that tells how far a state got in the view of its
+// rank, or -1 if none does.
+func farthest(line []Ancestor, rank uint64) int {
+	at := -1
+	for i := range line {
+		if line[i].ofRank(rank) && (at < 0 || line[i].Reached > line[at].Reached) {
+			at = i
 		}
 	}
-	return position
+	return at
 }
 
-// trimmed returns at most so many of the latest ancestors of a state with a rank. The one that
-// tells how far the state got in the view of the rank stays: what lasts there rests on it.
+// ranked returns the position up to which the state has what was ordered in the view of its
+// rank, with Stored.
+func (l *Lineage) ranked() uint64 {
+	if i := farthest(l.Line, l.Rank); i >= 0 {
+		return l.Line[i].Reached
+	}
+	return 0
+}
+
+// trimmed returns at most so many of the latest ancestors of a state with a rank. The farthest
+// one in the view of the rank stays: what lasts there rests on it.
 func trimmed(line []Ancestor, most int, rank uint64) []Ancestor {
 	dropped := max(0, len(line)-most)
 	kept := line[dropped:]
-	first := -1
-	for i := range line {
-		if line[i].ofRank(rank) && (first < 0 || line[i].Reached > line[first].Reached) {
-			first = i
-		}
-	}
+	first := farthest(line, rank)
 	if first < 0 || first >= dropped {
 		return kept
 	}
