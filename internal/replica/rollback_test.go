@@ -175,7 +175,7 @@ func TestABootstrapWithAnOlderDiskLasts(t *testing.T) {
 	w.reboot(0, 1, older)
 	w.install(0, 2)
 	requireWaits(t, w)
-	w.perform(2, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[2].view.ID, time.Unix(1e9, 0))}})
+	w.bootstrap(2, 0)
 	w.run(10 * time.Millisecond)
 	for range 2 {
 		require.Equal(t, Working, w.nodes[0].r.Situation())
@@ -206,7 +206,7 @@ func olderDiskIsNewest(t testing.TB) {
 		if operator {
 			w.install(0, 2)
 			require.Equal(t, Recovering, w.nodes[0].r.Situation(), "and told node 1")
-			w.perform(0, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[0].view.ID, time.Unix(1e9, 0))}})
+			w.bootstrap(0, 0)
 		} else {
 			w.restart(1, 1) // its disk is lost
 			w.install(0, 1, 2)
