@@ -16,7 +16,8 @@ import (
 )
 
 // Config configures a node. Only ID is needed, or a StateDir; every other zero value
-// is sensible.
+// is sensible. As JSON it is for people: what is no plain value is left out, and a Quorum is its
+// text, which package leader/quorum reads.
 type Config struct {
 	// ID is this node's id, 1 to 255. Every promise rests on ids being unique in the
 	// group; [Config.StateDir] guards against the commonest mistake.
@@ -64,7 +65,7 @@ type Config struct {
 	Join []string
 	// Transport carries the packets in place of UDP sockets; nil means sockets. It is
 	// for tests in memory: see [Transport].
-	Transport Transport
+	Transport Transport `json:"-"`
 	// MaxPeers limits the number of peers, learnt ones included. Zero means 254, the
 	// number of other ids.
 	MaxPeers int
@@ -131,8 +132,8 @@ type Config struct {
 	StateDir string
 	// Logger or LogHandler gets messages for people, mostly events. At most one of the two
 	// is given. Both nil mean no log.
-	Logger     hclog.Logger
-	LogHandler slog.Handler
+	Logger     hclog.Logger `json:"-"`
+	LogHandler slog.Handler `json:"-"`
 	// EventBuffer is how many events are kept for [Node.Events] and [Node.EventsSince];
 	// zero means 1024.
 	EventBuffer int
@@ -168,7 +169,7 @@ type Config struct {
 	// of it. The node's loop calls it, or a caller of Broadcast in its place, and waits. So it
 	// must not call the node, nor wait for anything that such a caller may hold. There is one
 	// call at a time.
-	OnPublish func(Published)
+	OnPublish func(Published) `json:"-"`
 }
 
 // Peer is another node of the group.

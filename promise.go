@@ -16,7 +16,8 @@ import (
 // at once, and another may lead while an earlier answer is on its way to another
 // process. A node frees votes only after the end of every hold that it gave.
 //
-// It is a value, and safe for concurrent use.
+// It is a value, and safe for concurrent use. What it promises is for this process alone: its
+// JSON has the fields, not the promise.
 type Hold struct {
 	// By is the incarnation that leads.
 	By Incarnation
@@ -50,7 +51,8 @@ func (h Hold) String() string {
 }
 
 // Verification is a node's answer to the question whether it leads, as a promise by
-// this node's clock. It is a value, and safe for concurrent use.
+// this node's clock. It is a value, and safe for concurrent use. Like that of a [Hold], its JSON
+// has no promise.
 type Verification struct {
 	// By is the incarnation that answered.
 	By Incarnation

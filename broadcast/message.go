@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/clocksync"
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -34,6 +35,12 @@ func (o Order) String() string {
 	return fmt.Sprintf("order %d", uint8(o))
 }
 
+// MarshalText returns the text of [Order.String].
+func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the text of [Order.String].
+func (o *Order) UnmarshalText(text []byte) error { return enum.Unmarshal(o, text, Unordered) }
+
 // Atomicity is the condition for delivering a message. The zero Atomicity is
 // StrongAtomicity.
 type Atomicity uint8
@@ -60,6 +67,12 @@ func (a Atomicity) String() string {
 	}
 	return fmt.Sprintf("atomicity %d", uint8(a))
 }
+
+// MarshalText returns the text of [Atomicity.String].
+func (a Atomicity) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads the text of [Atomicity.String].
+func (a *Atomicity) UnmarshalText(text []byte) error { return enum.Unmarshal(a, text, WeakAtomicity) }
 
 // Options are chosen for each message. Zero Options mean TotalOrder and
 // StrongAtomicity.

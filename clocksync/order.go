@@ -3,6 +3,8 @@ package clocksync
 import (
 	"errors"
 	"time"
+
+	"github.com/failaware/failaware/internal/enum"
 )
 
 // ErrTimelineChanged says that two readings of different timelines compare only if both are
@@ -30,6 +32,12 @@ func (o Ordering) String() string {
 	}
 	return "unordered"
 }
+
+// MarshalText returns the text of [Ordering.String].
+func (o Ordering) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the text of [Ordering.String].
+func (o *Ordering) UnmarshalText(text []byte) error { return enum.Unmarshal(o, text, Later) }
 
 // Earliest returns the least group time that the instant of the reading can have. With an
 // unknown deviation it is the least time of all.

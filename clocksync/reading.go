@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -49,6 +50,12 @@ func (s Status) String() string {
 	}
 	return "unsynchronized"
 }
+
+// MarshalText returns the text of [Status.String].
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the text of [Status.String].
+func (s *Status) UnmarshalText(text []byte) error { return enum.Unmarshal(s, text, External) }
 
 // UnknownBound is the deviation of a reading without evidence.
 const UnknownBound time.Duration = math.MaxInt64

@@ -3,6 +3,7 @@ package clocksync
 import (
 	"time"
 
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -29,6 +30,12 @@ func (l Leap) String() string {
 	}
 	return "none"
 }
+
+// MarshalText returns the text of [Leap.String].
+func (l Leap) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads the text of [Leap.String].
+func (l *Leap) UnmarshalText(text []byte) error { return enum.Unmarshal(l, text, LeapDelete) }
 
 // Sample is one measurement of a reference: when the local hardware clock showed At, UTC
 // was in [Low, High].

@@ -1,6 +1,7 @@
 package clocksync
 
 import (
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -25,6 +26,12 @@ func (s UTCState) String() string {
 	}
 	return "unknown"
 }
+
+// MarshalText returns the text of [UTCState.String].
+func (s UTCState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the text of [UTCState.String].
+func (s *UTCState) UnmarshalText(text []byte) error { return enum.Unmarshal(s, text, UTCDisputed) }
 
 // UTC is announced by a leader together with its line. In state UTCKnown, UTC was in
 // [Low, High] when the leader's hardware clock showed At.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -21,11 +22,14 @@ const (
 )
 
 func (m Mode) String() string {
-	if m == Strict {
-		return "strict"
-	}
-	return "available"
+	return enum.Named("mode", m, "available", "strict")
 }
+
+// MarshalText returns the text of [Mode.String].
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads the text of [Mode.String].
+func (m *Mode) UnmarshalText(text []byte) error { return enum.Unmarshal(m, text, Strict) }
 
 // ParseMode reads the name of a mode: available or strict.
 func ParseMode(s string) (Mode, error) {
@@ -52,11 +56,14 @@ const (
 )
 
 func (r RankBy) String() string {
-	if r == ByID {
-		return "id"
-	}
-	return "stable"
+	return enum.Named("rank", r, "stable", "id")
 }
+
+// MarshalText returns the text of [RankBy.String].
+func (r RankBy) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the text of [RankBy.String].
+func (r *RankBy) UnmarshalText(text []byte) error { return enum.Unmarshal(r, text, ByID) }
 
 // ParseRankBy reads the name of a ranking: stable or id.
 func ParseRankBy(s string) (RankBy, error) {

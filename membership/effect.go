@@ -78,3 +78,9 @@ func (r Reason) String() string {
 	}
 	return "none"
 }
+
+// MarshalText returns the text of [Reason.String].
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the text of [Reason.String].
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Unmarshal(r, text, Distrusted) }

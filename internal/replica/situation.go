@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -53,6 +54,12 @@ func (s Situation) String() string {
 	}
 	return "unknown"
 }
+
+// MarshalText returns the text of [Situation.String].
+func (s Situation) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the text of [Situation.String].
+func (s *Situation) UnmarshalText(text []byte) error { return enum.Unmarshal(s, text, Working) }
 
 // View returns the id of the view that the replica is in.
 func (m *Replica) View() (id membership.ViewID) {

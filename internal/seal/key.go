@@ -83,6 +83,22 @@ func parseKey(s string) (Key, error) {
 // String returns the id in hexadecimal, with 8 digits.
 func (id KeyID) String() string { return fmt.Sprintf("%08x", uint32(id)) }
 
+// MarshalText returns the text of [KeyID.String].
+func (id KeyID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText reads the text of [KeyID.String].
+func (id *KeyID) UnmarshalText(text []byte) error {
+	if string(text) == KeyID(0).String() { // no key
+		*id = 0
+		return nil
+	}
+	x, err := ParseKeyID(string(text))
+	if err == nil {
+		*id = x
+	}
+	return err
+}
+
 // ParseKeyID returns the id of a text as [KeyID.String] returns it.
 func ParseKeyID(s string) (KeyID, error) {
 	n, err := strconv.ParseUint(s, 16, 32)

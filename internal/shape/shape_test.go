@@ -26,7 +26,7 @@ var below = map[string][]string{
 	"timed":                 {},
 	"datagram":              {"timed", "internal/enum"},
 	"leader":                {"timed", "datagram", "leader/quorum", "leader/edict", "leader/epoch", "internal/enum"},
-	"leader/edict":          {"timed", "internal/fields"},
+	"leader/edict":          {"timed", "internal/enum", "internal/fields"},
 	"leader/epoch":          {"timed", "leader/edict", "internal/enum", "internal/fields"},
 	"leader/edict/fence":    {"leader/edict", "timed", "internal/durable"},
 	"membership":            {"timed", "datagram", "leader", "internal/enum"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -32,6 +33,12 @@ func (o Order) String() string {
 	}
 	return "incomparable"
 }
+
+// MarshalText returns the text of [Order.String].
+func (o Order) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the text of [Order.String].
+func (o *Order) UnmarshalText(text []byte) error { return enum.Unmarshal(o, text, Same) }
 
 // Reason explains why two edicts are incomparable.
 type Reason uint8
@@ -64,6 +71,12 @@ func (r Reason) String() string {
 	}
 	return "none"
 }
+
+// MarshalText returns the text of [Reason.String].
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the text of [Reason.String].
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Unmarshal(r, text, Contradiction) }
 
 // Relation is the order of two edicts with its reason.
 type Relation struct {

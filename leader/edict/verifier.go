@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/failaware/failaware/internal/enum"
 )
 
 // Limits of a [Verifier].
@@ -73,6 +75,12 @@ func (v Verdict) String() string {
 	}
 	return "refused"
 }
+
+// MarshalText returns the text of [Verdict.String].
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads the text of [Verdict.String].
+func (v *Verdict) UnmarshalText(text []byte) error { return enum.Unmarshal(v, text, Repeated) }
 
 // Verifier is the fence of a store. For each name it remembers the latest edict
 // obeyed and refuses earlier ones. A name denotes a resource that has one leader

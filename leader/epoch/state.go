@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/timed"
 )
@@ -49,6 +50,12 @@ func (p Phase) String() string {
 	}
 	return "idle"
 }
+
+// MarshalText returns the text of [Phase.String].
+func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads the text of [Phase.String].
+func (p *Phase) UnmarshalText(text []byte) error { return enum.Unmarshal(p, text, Wedged) }
 
 // State is a node's knowledge of the epoch that it has entered. A node reports it to
 // others, and persists it except in phase [Chosen].

@@ -50,6 +50,9 @@ func (c *common) Members() timed.Set { return c.members }
 func (c *common) Digest() uint64     { return c.digest }
 func (c *common) String() string     { return c.text }
 
+// MarshalText returns the text, for JSON. A System is read by Parse.
+func (c *common) MarshalText() ([]byte, error) { return []byte(c.text), nil }
+
 // formatSets returns the sets separated by slashes, each as ascending ids
 // separated by commas.
 func formatSets(all ...timed.Set) string {
