@@ -72,6 +72,25 @@ func (o Owner) adoption(former, path string) string {
 	return text + fmt.Sprintf(". If this node is to go on with that state, remove the file %s", path)
 }
 
+// locked reports whether a process uses a directory.
+func locked(dir string) bool {
+	lock, err := durable.TakeLock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return errors.Is(err, durable.ErrLocked)
+	}
+	_ = lock.Release()
+	return false
+}
+
+// inUse returns the error of a directory that another process uses: of its owner, if it has one.
+func inUse(dir string) error {
+	holder := "another node"
+	if b, err := durable.Read(filepath.Join(dir, ownerFile), ownerKind); err == nil {
+		holder = string(b)
+	}
+	return fmt.Errorf("replicate: Storage: %w: %s already runs with %s", failaware.ErrInUse, holder, dir)
+}
+
 // MakeStore makes the directory of a store unless it exists.
 func MakeStore(dir string) error {
 	if err := journal.MakeDir(dir); err != nil {

@@ -48,6 +48,9 @@ func OpenStore(dir string, o Owner, app Application) (*Store, error) {
 	}
 	// All of this comes before the journal mends anything.
 	options, err := optionsOf(dir, o)
+	if errors.Is(err, ErrOwner) && locked(dir) { // what to do about an owner is for later
+		return nil, inUse(dir)
+	}
 	if err != nil {
 		return nil, classify(err)
 	}
@@ -56,7 +59,7 @@ func OpenStore(dir string, o Owner, app Application) (*Store, error) {
 	}
 	j, err := journal.Open(dir, options)
 	if errors.Is(err, durable.ErrLocked) {
-		return nil, fmt.Errorf("replicate: Storage: %w: %v already runs with %s", failaware.ErrInUse, o, dir)
+		return nil, inUse(dir)
 	}
 	if strange, is := errors.AsType[*journal.StrangeError](err); is {
 		err = o.strange(dir, strange)
