@@ -34,8 +34,9 @@ type Freshness struct {
 // some state of this node, and whether it is that of an up-to-date view. Other members
 // may have applied more, or less. Reads go on at the same time, and f may call Read; f must
 // not change the application, nor call methods of the replica that wait. Read sends
-// nothing.
+// nothing. A nil f panics.
 func (r *Replica) Read(f func()) (fresh Freshness) {
+	needs(f, "Read")
 	r.engine.Read(func() {
 		s, _ := r.engine.Status()
 		has := r.engine.Has(&s)
@@ -61,9 +62,7 @@ func (r *Replica) Read(f func()) (fresh Freshness) {
 // [Config.Storage], saw a state that need not last, or one that has given way to another
 // ([ErrStateReplaced]). A nil f panics before that.
 func (r *Replica) ReadLatest(ctx context.Context, f func()) (Freshness, error) {
-	if f == nil {
-		panic("replicate: ReadLatest of a nil function")
-	}
+	needs(f, "ReadLatest")
 	var fresh Freshness
 	_, err := r.barrier(ctx, func() {
 		before := r.Progress()
@@ -87,12 +86,20 @@ func (r *Replica) ReadLatest(ctx context.Context, f func()) (Freshness, error) {
 // in the view so far, ReadLeased continues as ReadLatest, with its errors: then f is called
 // once more, and the last call counts.
 func (r *Replica) ReadLeased(ctx context.Context, f func()) (Freshness, error) {
+	needs(f, "ReadLeased")
 	if view, ok := r.engine.ReadDelivered(ctx, r.reach, f); ok {
 		if fresh, ok := leased(view, r.node.View()); ok {
 			return fresh, nil
 		}
 	}
 	return r.ReadLatest(ctx, f)
+}
+
+// needs panics if the function of a read is nil.
+func needs(f func(), read string) {
+	if f == nil {
+		panic("replicate: " + read + " of a nil function")
+	}
 }
 
 // leased reports on a read in a view. ok is false if v, which was asked for later, is another

@@ -39,3 +39,11 @@ func TestTheLargestCommand(t *testing.T) {
 		require.Equal(t, 27, replicate.SessionOverhead)
 	})
 }
+
+// A read without a function is a mistake of the caller, which the panic names.
+func TestReadsNeedAFunction(t *testing.T) {
+	r := &replicate.Replica{}
+	require.PanicsWithValue(t, "replicate: Read of a nil function", func() { r.Read(nil) })
+	require.PanicsWithValue(t, "replicate: ReadLatest of a nil function", func() { _, _ = r.ReadLatest(t.Context(), nil) })
+	require.PanicsWithValue(t, "replicate: ReadLeased of a nil function", func() { _, _ = r.ReadLeased(t.Context(), nil) })
+}
