@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/internal/hwclock"
@@ -75,10 +76,16 @@ func (n *Node) Resign(ctx context.Context) error { return n.resignTo(ctx, NoNode
 
 // HandOver gives up the lead as [Node.Resign] does, in favour of a peer, which leads
 // next if it can be reached, regardless of its rank. The error is that of Resign,
-// or [ErrSuccessor].
+// or [ErrSuccessor]: a node does not give up the lead for a peer that it does not hear.
 func (n *Node) HandOver(ctx context.Context, to NodeID) error {
 	if to == n.cfg.ID || !to.Valid() {
 		return fmt.Errorf("%w: node %v cannot hand over to node %v", ErrSuccessor, n.cfg.ID, to)
+	}
+	if n.Leads() {
+		peers := n.Status().Peers
+		if i := slices.IndexFunc(peers, func(p PeerStatus) bool { return p.ID == to }); i >= 0 && !peers[i].Alive {
+			return fmt.Errorf("%w: this node does not hear node %v", ErrSuccessor, to)
+		}
 	}
 	return n.resignTo(ctx, to)
 }

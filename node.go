@@ -210,6 +210,9 @@ var holdAwake = awake.Hold
 // time cannot be served ([ErrServeTime]), or that processors cannot be kept from sleeping
 // ([ErrAwake]). If ctx is done before Start returns, it is the cause of ctx.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
+	if ctx == nil {
+		panic("failaware: Start with a nil context")
+	}
 	// The process may change its working directory while the node runs.
 	cfg.StateDir, cfg.KeyFile = durable.Abs(cfg.StateDir), durable.Abs(cfg.KeyFile)
 	if cfg.ID != NoNode {

@@ -110,7 +110,11 @@ func (e *NoLeaderError) Error() string {
 	if e.Global {
 		role = "leads globally"
 	}
-	return fmt.Sprintf("failaware: nobody was found who %s: %s (%v)", role, strings.Join(texts, "; "), e.Cause)
+	text := fmt.Sprintf("failaware: nobody was found who %s: %s", role, strings.Join(texts, "; "))
+	if e.Cause != nil {
+		text += fmt.Sprintf(" (%v)", e.Cause)
+	}
+	return text
 }
 
 // Is reports whether target is ErrNoLeader.
