@@ -82,6 +82,9 @@ type PeerStatus struct {
 	Fast         bool          // that packet was fast
 	LastFast     time.Duration // since its last fast packet, or -1
 	Deaf         bool          // it is heard in time, and does not hear this node
+	// Refuses says that it hears this node, and takes another process for it: the former one,
+	// until it has not heard that for its own Timing.Expires, or one that has the same id.
+	Refuses bool
 	// FastPackets and SlowPackets count its packets since this node started.
 	FastPackets, SlowPackets uint64
 	// OffsetLow and OffsetHigh bound the offset of its hardware clock against this node's,
@@ -182,7 +185,7 @@ func (s *Status) takeLags(all Lags) {
 // peerStatus returns the status of a peer, from the loop's knowledge of it.
 func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
 	s := PeerStatus{ID: p.ID, Boot: p.Boot, Listed: p.Listed, Addr: p.Addr, Problem: p.Problem, Refused: p.Refused, Incompatible: p.Incompatible, Ignored: p.Ignored, Keys: p.Keys, Forgot: p.Forgot,
-		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast, FastPackets: p.FastPackets, SlowPackets: p.SlowPackets,
+		Alive: p.Alive, Fault: p.Fault, Delay: p.Delay, Fast: p.Fast, LastFast: p.LastFast, Refuses: p.Refuses, FastPackets: p.FastPackets, SlowPackets: p.SlowPackets,
 		OffsetLow: p.OffsetLow, OffsetHigh: p.OffsetHigh, OffsetKnown: p.OffsetKnown,
 		Leads: p.Leads, Candidate: p.Candidate, Late: p.Late, Support: p.Support, Weight: p.Weight, LockedTo: p.LockedTo}
 	if p.ID != NoNode {

@@ -48,6 +48,8 @@ func (p PeerStatus) String() string {
 		b.WriteString(": alive, delay unknown")
 	case p.Alive:
 		fmt.Fprintf(&b, ": alive, delay at most %s", brief.Duration(p.Delay))
+	case p.Refuses:
+		b.WriteString(": it takes another process for this node")
 	case p.LastFast < 0:
 		b.WriteString(": not heard in time yet")
 	case p.Deaf:

@@ -16,7 +16,8 @@ type duplicate struct {
 
 // standing is how a peer treats this incarnation.
 type standing struct {
-	refusedAt  timed.Instant // when it last refused this incarnation
+	toldAt     timed.Instant // when its last refusal came, whether it counts or not
+	refusedAt  timed.Instant // when it last refused this incarnation, as far as that counts
 	rival      timed.BootID  // in whose favour
 	acceptedAt timed.Instant // when it last accepted our packets
 }
@@ -36,6 +37,9 @@ type Refusal struct {
 // goes on refusing after the former incarnation has ended.
 func (s *Service) NoteRefusal(now timed.Instant, from timed.NodeID, r Refusal) {
 	p := s.peers[from]
+	if p != nil {
+		p.standing.toldAt = now
+	}
 	if p == nil || now.Sub(r.Echoed) > s.refusalAge() || r.Age != Unknown && r.Age > s.cfg.Timing.Expires {
 		return
 	}
@@ -49,6 +53,13 @@ func (s *Service) NoteAcceptance(now timed.Instant, from timed.NodeID) {
 		p.standing.acceptedAt = now
 		s.duplicate.by.Remove(from)
 	}
+}
+
+// Refuses reports whether a peer said last, and not long ago, that it has another incarnation
+// of this node: after a restart the former one, until it has not heard that for its Expires.
+func (s *Service) Refuses(now timed.Instant, id timed.NodeID) bool {
+	p := s.peers[id]
+	return p != nil && p.standing.toldAt > p.standing.acceptedAt && now.Sub(p.standing.toldAt) <= s.cfg.Timing.Expires
 }
 
 // refusalAge is how long a refusal counts. After a restart, peers keep the old

@@ -34,6 +34,21 @@ func TestADuplicateStopsWhenMorePeersRefuseItForTwiceExpires(t *testing.T) {
 	require.Equal(t, []Effect{{Kind: Duplicate, From: timed.Incarnation{Node: 1, Boot: 55}}}, s.HandleTimeout(at(stopped), nil))
 }
 
+func TestARefusalIsKnownUntilThePeerAcceptsOrExpires(t *testing.T) {
+	s := newService(1, 2, 3)
+	expires := s.cfg.Timing.Expires
+	require.False(t, s.Refuses(at(ms), 2))
+	require.False(t, s.Refuses(at(ms), 77), "no peer")
+	s.NoteRefusal(at(ms), 2, Refusal{55, at(ms), 2 * expires}) // does not count against this node, and is known
+	require.True(t, s.Refuses(at(ms), 2))
+	require.False(t, s.Refuses(at(ms), 3))
+	s.NoteAcceptance(at(2*ms), 2)
+	require.False(t, s.Refuses(at(2*ms), 2))
+	s.NoteRefusal(at(3*ms), 2, Refusal{55, at(3 * ms), 0})
+	require.True(t, s.Refuses(at(3*ms+expires), 2))
+	require.False(t, s.Refuses(at(4*ms+expires), 2))
+}
+
 func TestADuplicateThatMostAcceptStays(t *testing.T) {
 	s := newService(1, 2, 3, 4)
 	require.Zero(t, contest(s, 0, time.Second, func(now timed.Instant) {

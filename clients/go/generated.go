@@ -1085,6 +1085,9 @@ type MemberInfo struct {
 	// Refused The reason why packets that come from its listed address do not count.
 	Refused *string `json:"refused,omitempty"`
 
+	// Refuses It hears the answering node, and takes another process for it: the former one, until it has not heard that for its own expires, or one with the same id.
+	Refuses bool `json:"refuses"`
+
 	// SaysLeads It claimed to lead in its last packet, which proves nothing.
 	SaysLeads bool `json:"says_leads"`
 

@@ -1048,6 +1048,8 @@ export interface components {
             last_fast_ns: number | null;
             /** @description It is heard in time, and does not hear the answering node. */
             deaf: boolean;
+            /** @description It hears the answering node, and takes another process for it: the former one, until it has not heard that for its own expires, or one with the same id. */
+            refuses: boolean;
             /**
              * Format: int64
              * @description Its hardware clock minus that of the answering node is at least this.

@@ -137,6 +137,8 @@ func delayText(m *api.MemberInfo, all *api.Members) string {
 		return cmp.Or(m.Ignored, "does not count")
 	case !m.Alive && m.Unsent != "":
 		return "cannot send"
+	case m.Refuses:
+		return "refuses"
 	case m.Deaf:
 		return "deaf"
 	case !m.Alive && m.LastFastNS != nil:

@@ -198,6 +198,8 @@ func whySilent(p *failaware.PeerStatus, s *failaware.Status) string {
 		return "its packets come, and do not count: " + inFlags(api.Refusal(s, p))
 	case p.Unsent != "":
 		return p.Unsent
+	case p.Refuses:
+		return "it takes another process for this node: the former one, which it forgets after its --expires, or one with the same id"
 	case p.Deaf:
 		return "it is heard, and does not say that it hears this node: perhaps no packets get through to " + p.Addr.String()
 	case other != "":

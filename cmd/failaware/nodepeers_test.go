@@ -27,7 +27,9 @@ func TestWhyAPeerIsNotAlive(t *testing.T) {
 		"its packets come, and do not count: they are odd":                                  {Refused: "they are odd"},
 		"its packets come, and do not count: no key: --key-file has [a] here and [b] there": {Refused: "no key: KeyFile has [a] here and [b] there"},
 		"cannot send to 192.0.2.1:1":                                                        {Unsent: "cannot send to 192.0.2.1:1", Deaf: true},
-		"its last packet in time came 1s ago":                                               {LastFast: time.Second},
+		"it takes another process for this node: the former one, which it forgets after its --expires, or one with the same id": {
+			LastFast: time.Millisecond, Refuses: true, Deaf: true},
+		"its last packet in time came 1s ago": {LastFast: time.Second},
 		"it is heard, and does not say that it hears this node: perhaps no packets get through to 192.0.2.7:7001": {
 			Addr: netip.MustParseAddrPort("192.0.2.7:7001"), LastFast: time.Millisecond, Deaf: true},
 	} {
@@ -54,6 +56,7 @@ func TestADeafPeerIsNotCalledSilent(t *testing.T) {
 	ago := int64(20 * time.Millisecond)
 	require.Equal(t, "silent 20ms", delayText(&api.MemberInfo{LastFastNS: &ago}, &api.Members{}))
 	require.Equal(t, "deaf", delayText(&api.MemberInfo{LastFastNS: &ago, Deaf: true}, &api.Members{}))
+	require.Equal(t, "refuses", delayText(&api.MemberInfo{LastFastNS: &ago, Deaf: true, Refuses: true}, &api.Members{}))
 }
 
 // Packets that do not count are named once for each address and reason, also those of

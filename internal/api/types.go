@@ -93,6 +93,7 @@ type MemberInfo struct {
 	Fast         bool   `json:"fast"`
 	LastFastNS   *int64 `json:"last_fast_ns"` // ago
 	Deaf         bool   `json:"deaf"`         // it is heard in time, and does not hear this node
+	Refuses      bool   `json:"refuses"`      // it takes another process for this node
 	OffsetLowNS  *int64 `json:"offset_low_ns"`
 	OffsetHighNS *int64 `json:"offset_high_ns"`
 	Support      int    `json:"support"`

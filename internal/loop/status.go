@@ -55,6 +55,7 @@ type PeerStatus struct {
 	Delay        time.Duration // proven delay bound of its last packet, or [datagram.Unknown]
 	Fast         bool          // that packet was fast
 	LastFast     time.Duration // since its last fast packet, or -1
+	Refuses      bool          // it takes another incarnation for this node
 	// How many packets of its accepted incarnations were fast, and how many were not.
 	FastPackets, SlowPackets uint64
 	// Offset of its hardware clock against this node's lies within these, if
@@ -149,6 +150,7 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	if age, ok := dg.LastFast(d.clock.now, id); ok {
 		p.LastFast = age
 	}
+	p.Refuses = !p.Alive && dg.Refuses(d.clock.now, id)
 	p.OffsetLow, p.OffsetHigh, p.OffsetKnown = dg.Offset(d.clock.now, id)
 	st := d.stack.Election().Peer(id)
 	p.Leads, p.Candidate, p.Late, p.Support = st.Leading, st.Contender, st.Late, int(st.Support)
