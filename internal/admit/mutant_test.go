@@ -10,18 +10,19 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/admit", map[string]func(testing.TB){
-		"AdmitReplays":         packetsComeOnce,
-		"AdmitOldPackets":      packetsComeOnce,
-		"AdmitForgetsWindows":  incarnationsHaveWindows,
-		"AdmitMixesWindows":    incarnationsAgainstAModel,
-		"AdmitReflects":        noMoreThanCame,
-		"AdmitAnyEcho":         anAnswerIsAProof,
-		"AdmitCrowdsOut":       oneNodesAddresses,
-		"AdmitFloods":          attemptsHaveLimits,
-		"AdmitMovesTwice":      addressesLead,
-		"AdmitStampsOfAnother": addressesLead,
-		"AdmitAsksStrangers":   addressesLead,
-		"AdmitAsksAgain":       addressesLead,
+		"AdmitReplays":            packetsComeOnce,
+		"AdmitOldPackets":         packetsComeOnce,
+		"AdmitForgetsWindows":     incarnationsHaveWindows,
+		"AdmitForgetsTheAccepted": acceptedKeepsItsWindow,
+		"AdmitMixesWindows":       incarnationsAgainstAModel,
+		"AdmitReflects":           noMoreThanCame,
+		"AdmitAnyEcho":            anAnswerIsAProof,
+		"AdmitCrowdsOut":          oneNodesAddresses,
+		"AdmitFloods":             attemptsHaveLimits,
+		"AdmitMovesTwice":         addressesLead,
+		"AdmitStampsOfAnother":    addressesLead,
+		"AdmitAsksStrangers":      addressesLead,
+		"AdmitAsksAgain":          addressesLead,
 
 		"AdmitProvesForOthers": anAnswerIsAProof,
 	})

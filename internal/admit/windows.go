@@ -9,8 +9,8 @@ const (
 	wordBits    = 64
 	windowWords = windowBits / wordBits
 
-	// windowsPerNode is how many incarnations of a node are remembered. Packets of
-	// earlier ones count as new, but echo no living incarnation.
+	// windowsPerNode is how many incarnations of a node are remembered, the accepted one among
+	// them. Packets of others count as new when they come again, but echo no living incarnation.
 	windowsPerNode = 4
 )
 
@@ -51,8 +51,9 @@ type incarnation struct {
 	Window
 }
 
-// Take notes a packet that is authentic, and reports whether it is new.
-func (w *Windows) Take(from timed.Incarnation, counter uint64) bool {
+// Take notes a packet that is authentic, and reports whether it is new. However many
+// incarnations of the node packets are repeated of, the accepted one keeps its window.
+func (w *Windows) Take(from timed.Incarnation, counter uint64, accepted timed.BootID) bool {
 	list := &w.of[from.Node]
 	for i, x := range list {
 		if x == nil {
@@ -70,7 +71,11 @@ func (w *Windows) Take(from timed.Incarnation, counter uint64) bool {
 	}
 	x := &incarnation{boot: from.Boot}
 	x.Take(counter)
-	copy(list[1:], list[:])
+	last := len(list) - 1
+	if list[last] != nil && list[last].boot == accepted {
+		last--
+	}
+	copy(list[1:last+1], list[:last])
 	list[0] = x
 	return true
 }

@@ -38,17 +38,31 @@ func packetsComeOnce(t testing.TB) {
 func incarnationsHaveWindows(t testing.TB) {
 	var w Windows
 	at := func(boot timed.BootID) timed.Incarnation { return timed.Incarnation{Node: 2, Boot: boot} }
-	require.True(t, w.Take(at(1), 9))
-	require.False(t, w.Take(at(1), 9))
-	require.True(t, w.Take(at(2), 9), "another incarnation")
-	require.False(t, w.Take(at(1), 9), "the first one still has its window")
-	require.True(t, w.Take(timed.Incarnation{Node: 3, Boot: 1}, 9), "another node")
+	require.True(t, w.Take(at(1), 9, 0))
+	require.False(t, w.Take(at(1), 9, 0))
+	require.True(t, w.Take(at(2), 9, 0), "another incarnation")
+	require.False(t, w.Take(at(1), 9, 0), "the first one still has its window")
+	require.True(t, w.Take(timed.Incarnation{Node: 3, Boot: 1}, 9, 0), "another node")
 	for boot := range timed.BootID(windowsPerNode - 1) {
-		require.True(t, w.Take(at(1), 10+uint64(boot)), "it goes on")
-		require.True(t, w.Take(at(10+boot), 1))
+		require.True(t, w.Take(at(1), 10+uint64(boot), 0), "it goes on")
+		require.True(t, w.Take(at(10+boot), 1, 0))
 	}
-	require.False(t, w.Take(at(1), 9))
-	require.True(t, w.Take(at(2), 9), "forgotten")
+	require.False(t, w.Take(at(1), 9, 0))
+	require.True(t, w.Take(at(2), 9, 0), "forgotten")
+}
+
+// Packets of many incarnations that are gone, which come again, do not put out the window of the
+// one that is accepted.
+func acceptedKeepsItsWindow(t testing.TB) {
+	var w Windows
+	at := func(boot timed.BootID) timed.Incarnation { return timed.Incarnation{Node: 2, Boot: boot} }
+	require.True(t, w.Take(at(1), 9, 0))
+	for boot := range timed.BootID(3 * windowsPerNode) {
+		require.True(t, w.Take(at(100+boot), 1, 1))
+		require.False(t, w.Take(at(100+boot), 1, 1), "the latest has one, too")
+	}
+	require.False(t, w.Take(at(1), 9, 1))
+	require.True(t, w.Take(at(1), 10, 1))
 }
 
 // The windows against a list of all packets of the incarnations that were accepted last.
@@ -63,12 +77,13 @@ func incarnationsAgainstAModel(t testing.TB) {
 		var list []sender // the latest to send first
 		for range 500 {
 			boot, counter := timed.BootID(1+r.IntN(windowsPerNode+2)), 1+r.Uint64N(40)
+			accepted := timed.BootID(r.IntN(3)) // 0: none
 			at := slices.IndexFunc(list, func(s sender) bool { return s.boot == boot })
 			s := sender{boot, map[uint64]bool{}}
 			if at >= 0 {
 				s = list[at]
 			}
-			require.Equal(t, !s.came[counter], w.Take(timed.Incarnation{Node: 2, Boot: boot}, counter), "seed %d, packet %d of boot %d", seed, counter, boot)
+			require.Equal(t, !s.came[counter], w.Take(timed.Incarnation{Node: 2, Boot: boot}, counter, accepted), "seed %d, packet %d of boot %d", seed, counter, boot)
 			if s.came[counter] {
 				continue // it moves nothing
 			}
@@ -77,7 +92,13 @@ func incarnationsAgainstAModel(t testing.TB) {
 				list = slices.Delete(list, at, at+1)
 			}
 			list = slices.Insert(list, 0, s)
-			list = list[:min(len(list), windowsPerNode)]
+			if len(list) > windowsPerNode {
+				drop := windowsPerNode
+				if list[drop].boot == accepted {
+					drop--
+				}
+				list = slices.Delete(list, drop, drop+1)
+			}
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (s *sealing) open(d *wire.Decoder, b []byte, p *wire.Packet) error {
 	if err != nil {
 		return err
 	}
-	s.opener.Keep()
+	s.opener.Keep(0)
 	return d.DecodeFrames(h, frames, p)
 }
 

@@ -80,18 +80,27 @@ func (d *driver) openSealed(pkt *udp.Packet, h *datagram.Header) (frames []byte,
 		d.count.limited++
 		return nil, refusedLimited
 	}
+	accepted := d.accepted(h.Source)
 	frames, others, err := o.frames(pkt.Buf[:pkt.N], h, from)
 	switch {
 	case err != nil:
 		d.count.forged++
 		return nil, refusedForged
-	case !o.windows.Take(timed.Incarnation{Node: h.Source, Boot: h.Boot}, h.Counter):
+	case !o.windows.Take(timed.Incarnation{Node: h.Source, Boot: h.Boot}, h.Counter, accepted):
 		d.count.replayed++
 		return nil, refusedReplayed
 	}
-	o.opener.Keep()
+	o.opener.Keep(uint64(accepted))
 	o.rings[h.Source] = ringIDs{from.Key, others[0], others[1]}
 	return frames, ""
+}
+
+// accepted returns the incarnation of a peer whose packets count, or 0.
+func (d *driver) accepted(id timed.NodeID) timed.BootID {
+	if d.stack == nil {
+		return 0
+	}
+	return d.stack.Datagram().Boot(id)
 }
 
 // frames opens a packet.

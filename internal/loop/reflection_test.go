@@ -257,3 +257,33 @@ func junkIsLimited(t testing.TB) {
 }
 
 func TestJunkIsLimited(t *testing.T) { junkIsLimited(t) }
+
+// However many incarnations that are gone are repeated, the accepted one stays known: its
+// packets are opened without limit, and none of them counts twice.
+func acceptedStaysKnown(t testing.TB) {
+	r, err := seal.NewRing(seal.NewKey())
+	require.NoError(t, err)
+	l, o := newOutside(r, peers.Peer{ID: 7, Addr: at(70).String()})
+	s := seal.NewSealer(r)
+	o.takes(t, l, s, at(70), 1, nothing)
+	o.run(l, 5*time.Millisecond)
+	seen := header(t, o.last[at(70)])
+	o.takes(t, l, s, at(70), 2, datagram.Echo{Boot: l.driver.cfg.Self.Boot, Sent: seen.Stamp, Received: seen.Stamp, Latest: seen.Stamp, Heard: datagram.NotHeard})
+	accepted := l.driver.stack.Datagram().Boot(7)
+	require.NotZero(t, accepted)
+	for boot := range timed.BootID(20) {
+		o.advance(time.Millisecond)
+		gone := sealedPacketOf(t, l, s, 100+boot, 1, nothing)
+		l.driver.turn([]udp.Packet{{Buf: gone, N: len(gone), Addr: at(99), Received: o.instant()}}, l.cfg.Clock.Read())
+	}
+	require.Equal(t, accepted, l.driver.stack.Datagram().Boot(7))
+	c := &l.driver.count
+	limited, replayed := c.limited, c.replayed
+	for range 1000 {
+		o.takes(t, l, s, at(70), 2, nothing)
+	}
+	require.Equal(t, limited, c.limited)
+	require.Equal(t, replayed+1000, c.replayed)
+}
+
+func TestTheAcceptedIncarnationStaysKnown(t *testing.T) { acceptedStaysKnown(t) }

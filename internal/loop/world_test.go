@@ -156,7 +156,7 @@ func (n *inhabitant) decode(b []byte) {
 	require.NoError(t, err)
 	frames, _, err := n.own.frames(b, &h, originOf(&h))
 	require.NoError(t, err, "node %v sends what its keys do not open", n.id)
-	n.own.opener.Keep()
+	n.own.opener.Keep(0)
 	require.NoError(t, n.decoder.DecodeFrames(h, frames, &n.packet))
 }
 

@@ -59,7 +59,7 @@ func opened(b *testing.B, size int) (*Opener, []byte, Origin) {
 	o := NewOpener(ring(b, k))
 	_, _, err := o.Open(p, header, from, 1)
 	require.NoError(b, err)
-	o.Keep()
+	o.Keep(0)
 	return o, p, from
 }
 
@@ -104,6 +104,6 @@ func TestNothingIsAllocated(t *testing.T) {
 		if err != nil {
 			panic(err)
 		}
-		o.Keep()
+		o.Keep(0)
 	}))
 }

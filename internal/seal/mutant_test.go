@@ -10,7 +10,8 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/seal", map[string]func(testing.TB){
-		"KeysOfTheCipher":  opensWhatItMay,
-		"SessionKeptTwice": keepsTwoSessions,
+		"KeysOfTheCipher":     opensWhatItMay,
+		"CipherOfTheAccepted": acceptedKeepsItsCipher,
+		"SessionKeptTwice":    keepsTwoSessions,
 	})
 }

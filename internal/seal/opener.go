@@ -116,10 +116,12 @@ func othersOf(plain []byte) (ids [MaxKeys - 1]KeyID) {
 }
 
 // Keep keeps the cipher of the packet that was opened last, for the next packets of its
-// incarnation.
-func (o *Opener) Keep() {
+// incarnation. That of the accepted incarnation of the source stays, however many others
+// packets are repeated of.
+func (o *Opener) Keep(accepted uint64) {
 	s := &o.sessions[o.opened.origin.Source]
-	if s[0].aead != o.opened.aead {
+	stays := s[1].aead != nil && s[1].origin.Boot == accepted && s[0].origin.Boot != accepted && s[1].aead != o.opened.aead
+	if s[0].aead != o.opened.aead && !stays {
 		s[1] = s[0] // the one before, or, if it was second, in its place
 	}
 	s[0] = o.opened

@@ -54,7 +54,7 @@ func opensWhatItMay(t testing.TB) {
 				require.Equal(t, id, others[i])
 			}
 			if rapid.Bool().Draw(t, "kept") {
-				o.Keep()
+				o.Keep(0)
 			}
 		}
 	})

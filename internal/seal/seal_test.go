@@ -56,7 +56,7 @@ func sealedPacketsAreOpened(t testing.TB) {
 		require.Equal(t, "some frames and a tail", string(frames))
 		require.Equal(t, [2]KeyID{a.ID(), 0}, others)
 		require.Equal(t, counter > 1 && counter>>32 == 0 || counter == 1<<32+1, o.Knows(from, counter))
-		o.Keep()
+		o.Keep(0)
 		require.True(t, o.Knows(from, counter))
 	}
 }
@@ -123,7 +123,7 @@ func keepsTwoSessions(t testing.TB) {
 		_, _, err := o.Open(s.Seal(packet("x"), header, nil, boot, 1, 1), header, at(boot), 1)
 		require.NoError(t, err)
 		if keep {
-			o.Keep()
+			o.Keep(0)
 		}
 	}
 	open(1, true)
@@ -141,6 +141,31 @@ func keepsTwoSessions(t testing.TB) {
 	require.False(t, o.Knows(at(2), 1))
 }
 
+// Packets of incarnations that are gone, which come again, do not put out the cipher of the one
+// that is accepted.
+func acceptedKeepsItsCipher(t testing.TB) {
+	k := NewKey()
+	s, o := NewSealer(ring(t, k)), NewOpener(ring(t, k))
+	at := func(boot uint64) Origin { return Origin{Source: 7, Boot: boot, Key: k.ID()} }
+	open := func(boot, accepted uint64) {
+		_, _, err := o.Open(s.Seal(packet("x"), header, nil, boot, 1, 1), header, at(boot), 1)
+		require.NoError(t, err)
+		o.Keep(accepted)
+	}
+	open(1, 0)
+	for boot := range uint64(10) {
+		open(100+boot, 1)
+		require.True(t, o.Knows(at(1), 1) && o.Knows(at(100+boot), 1), boot)
+	}
+	open(1, 1)
+	open(200, 200) // a successor that was just accepted
+	require.True(t, o.Knows(at(1), 1) && o.Knows(at(200), 1))
+	open(201, 200)
+	require.True(t, o.Knows(at(200), 1) && o.Knows(at(201), 1))
+}
+
+func TestTheAcceptedIncarnationKeepsItsCipher(t *testing.T) { acceptedKeepsItsCipher(t) }
+
 // The last two sessions stay, whatever tells them apart: the incarnation, the key while keys are
 // rotated, or the high half of the counter.
 func TestTheLastTwoSessionsStay(t *testing.T) {
@@ -155,7 +180,7 @@ func TestTheLastTwoSessionsStay(t *testing.T) {
 		for _, x := range two {
 			_, _, err := o.Open(NewSealer(ring(t, x.key)).Seal(packet("x"), header, nil, x.boot, x.counter, 1), header, at(x), x.counter)
 			require.NoError(t, err)
-			o.Keep()
+			o.Keep(0)
 		}
 		for _, x := range two {
 			require.True(t, o.Knows(at(x), x.counter))
@@ -233,7 +258,7 @@ func sharedFrames(t testing.TB) {
 		require.NoError(t, err)
 		require.Equal(t, "ownthe shared frames", string(frames))
 		require.Equal(t, [2]KeyID{b.ID(), 0}, others)
-		o.Keep()
+		o.Keep(0)
 	}
 	p := own("own", &x, 20)
 	for bit := range 8 * len(p) {
