@@ -10,19 +10,13 @@ import (
 // contender until another node leads or could have taken over.
 func (s *Stack) Resign(now timed.Instant, out []Effect) []Effect {
 	s.begin(now, out)
-	s.electionOut = s.election.StepDown(now, s.electionOut[:0])
-	s.performElection(now, s.electionOut)
-	s.outbox.keepalives = s.datagrams.Peers() // so that all learn at once that this node is not a contender
-	return s.end(now)
+	return s.giveUp(now, s.election.StepDown(now, s.electionOut[:0]))
 }
 
 // HandOver gives up the lead as Resign does, in favour of a peer.
 func (s *Stack) HandOver(now timed.Instant, to timed.NodeID, out []Effect) []Effect {
 	s.begin(now, out)
-	s.electionOut = s.election.HandOver(now, to, s.electionOut[:0])
-	s.performElection(now, s.electionOut)
-	s.outbox.keepalives = s.datagrams.Peers() // so that all learn at once that this node is not a contender
-	return s.end(now)
+	return s.giveUp(now, s.election.HandOver(now, to, s.electionOut[:0]))
 }
 
 // Leave gives up the lead for good and tells all peers that the node leaves. The node
@@ -37,8 +31,14 @@ func (s *Stack) LeaveForGood(now timed.Instant, out []Effect) []Effect {
 func (s *Stack) depart(now timed.Instant, forGood bool, out []Effect) []Effect {
 	s.begin(now, out)
 	s.leaving, s.forGood = true, forGood
-	s.electionOut = s.election.Resign(now, s.electionOut[:0])
-	s.performElection(now, s.electionOut)
+	return s.giveUp(now, s.election.Resign(now, s.electionOut[:0]))
+}
+
+// giveUp ends a call that gives up the lead. All peers learn at once that this node is not a
+// contender.
+func (s *Stack) giveUp(now timed.Instant, effects []leader.Effect) []Effect {
+	s.electionOut = effects
+	s.performElection(now, effects)
 	s.outbox.keepalives = s.datagrams.Peers()
 	return s.end(now)
 }
