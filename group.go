@@ -122,7 +122,7 @@ func (n *Node) differences(s *loop.Settings) event.Differences {
 			d.note("Broadcast.RequireQuorum", onOff(own.RequireQuorum), onOff(there.RequireQuorum))
 		}
 		if own.RequireQuorum && there.RequireQuorum {
-			d.note("StateDir", setOrNot(own), setOrNot(*there))
+			d.note("StateDir", stateDirText(own), stateDirText(*there))
 		}
 		if here := n.Epoch(); here.System != "" || !n.cfg.JoinQuorum { // otherwise it has yet to learn the system
 			d.noteQuorum(here, there)
@@ -143,8 +143,8 @@ func (d *differing) noteQuorum(here EpochAnswer, there *wire.Settings) {
 	d.note("Quorum", systemText(wire.CutSystem(here.System)), systemText(strings.TrimSuffix(there.System, wire.Fixed)))
 }
 
-// setOrNot says whether a node whose messages are ordered by quorums has a StateDir.
-func setOrNot(s wire.Settings) string {
+// stateDirText says whether a node whose messages are ordered by quorums has a StateDir.
+func stateDirText(s wire.Settings) string {
 	if s.Fixed() {
 		return "not set"
 	}
