@@ -17,10 +17,10 @@ import (
 // answer without it.
 const statusPatience = time.Second
 
-// ask makes the loop run f in its next turn, and waits for the reply. If ctx is done before the
+// inLoop makes the loop run f in its next turn, and waits for the reply. If ctx is done before the
 // loop comes to f, f is not run. If ctx ends, or the loop, while the loop is in that turn, f may
 // take effect all the same. The error is [ErrClosed] or the cause of ctx.
-func ask[T any](ctx context.Context, l *Loop, f func(d *driver, reply func(T))) (T, error) {
+func inLoop[T any](ctx context.Context, l *Loop, f func(d *driver, reply func(T))) (T, error) {
 	var none T
 	if ctx.Err() != nil {
 		return none, context.Cause(ctx)
@@ -49,9 +49,9 @@ func ask[T any](ctx context.Context, l *Loop, f func(d *driver, reply func(T))) 
 	}
 }
 
-// try is ask for commands that may fail.
-func try(ctx context.Context, l *Loop, f func(d *driver, reply func(error))) error {
-	failed, err := ask(ctx, l, f)
+// inLoopErr is inLoop for commands whose reply is an error, which it returns.
+func inLoopErr(ctx context.Context, l *Loop, f func(d *driver, reply func(error))) error {
+	failed, err := inLoop(ctx, l, f)
 	if err != nil {
 		return err
 	}
@@ -66,13 +66,13 @@ func (l *Loop) Leave(forGood bool) { l.do(func(d *driver) { d.leave(forGood) }) 
 // the packets that say so have left. The error is [ErrNotLeader] or [ErrUnknownPeer]; or
 // [ErrClosed] or the cause of ctx, after which the lead may be given up all the same.
 func (l *Loop) Resign(ctx context.Context, to timed.NodeID) error {
-	return try(ctx, l, func(d *driver, reply func(error)) { d.resign(to, reply) })
+	return inLoopErr(ctx, l, func(d *driver, reply func(error)) { d.resign(to, reply) })
 }
 
 // Hold asks for a promise that no other node leads. The error is [ErrNotLeader],
 // [ErrClosed], or the cause of ctx.
 func (l *Loop) Hold(ctx context.Context, global bool) (Hold, error) {
-	h, err := ask(ctx, l, func(d *driver, reply func(*Hold)) { d.report.after(func() { reply(d.hold(global)) }) })
+	h, err := inLoop(ctx, l, func(d *driver, reply func(*Hold)) { d.report.after(func() { reply(d.hold(global)) }) })
 	switch {
 	case err != nil:
 		return Hold{}, err
@@ -93,7 +93,7 @@ func (l *Loop) Verify(ctx context.Context, id timed.NodeID, again time.Duration)
 		if ctx.Err() != nil {
 			return Assurance{}, context.Cause(ctx)
 		}
-		if !l.do(func(d *driver) { d.ask(id, result) }) {
+		if !l.do(func(d *driver) { d.askPeer(id, result) }) {
 			return Assurance{}, ErrClosed
 		}
 		select {
@@ -110,7 +110,7 @@ func (l *Loop) Verify(ctx context.Context, id timed.NodeID, again time.Duration)
 // NamedLeader returns which node a node names as its leader, as far as this one
 // knows, or NoNode. The error is [ErrClosed] or the cause of ctx.
 func (l *Loop) NamedLeader(ctx context.Context, id timed.NodeID, global bool) (timed.NodeID, error) {
-	return ask(ctx, l, func(d *driver, reply func(timed.NodeID)) { reply(d.namedLeader(id, global)) })
+	return inLoop(ctx, l, func(d *driver, reply func(timed.NodeID)) { reply(d.namedLeader(id, global)) })
 }
 
 // RecallOrdered names the ordered messages that are part of the state which the
@@ -118,7 +118,7 @@ func (l *Loop) NamedLeader(ctx context.Context, id timed.NodeID, global bool) (t
 // already told others which messages it has, it ends. It waits as long as the loop is stalled.
 // The error is [ErrClosed].
 func (l *Loop) RecallOrdered(marks []broadcast.Mark) error {
-	return try(context.Background(), l, func(d *driver, reply func(error)) {
+	return inLoopErr(context.Background(), l, func(d *driver, reply func(error)) {
 		d.recallOrdered(marks)
 		reply(nil)
 	})
@@ -128,19 +128,19 @@ func (l *Loop) RecallOrdered(marks []broadcast.Mark) error {
 // is [ErrNotLeader] or that of the stack; or [ErrClosed] or the cause of ctx, after which the
 // system may be proposed all the same.
 func (l *Loop) ProposeQuorum(ctx context.Context, epoch uint64, next string) error {
-	return try(ctx, l, func(d *driver, reply func(error)) { reply(d.proposeQuorum(epoch, next)) })
+	return inLoopErr(ctx, l, func(d *driver, reply func(error)) { reply(d.proposeQuorum(epoch, next)) })
 }
 
 // ForceQuorum replaces the quorum system without a leader. The error is as with
 // [Loop.ProposeQuorum].
 func (l *Loop) ForceQuorum(ctx context.Context, next string, dead timed.Set) error {
-	return try(ctx, l, func(d *driver, reply func(error)) { d.forceQuorum(next, dead, reply) })
+	return inLoopErr(ctx, l, func(d *driver, reply func(error)) { d.forceQuorum(next, dead, reply) })
 }
 
 // TakeRing adopts a ring of keys, in a loop that was made with one. The error is
 // [ErrClosed] or the cause of ctx.
 func (l *Loop) TakeRing(ctx context.Context, r *seal.Ring) error {
-	return try(ctx, l, func(d *driver, reply func(error)) {
+	return inLoopErr(ctx, l, func(d *driver, reply func(error)) {
 		d.takeRing(r)
 		reply(nil)
 	})
@@ -160,7 +160,7 @@ func (l *Loop) JudgeRate(v hwclock.Verdict) { l.do(func(d *driver) { d.judgeRate
 func (l *Loop) Status() *Status {
 	ctx, cancel := context.WithTimeout(context.Background(), statusPatience)
 	defer cancel()
-	s, err := ask(ctx, l, func(d *driver, reply func(*Status)) { reply(d.status()) })
+	s, err := inLoop(ctx, l, func(d *driver, reply func(*Status)) { reply(d.status()) })
 	select {
 	case <-l.done:
 		return l.last
@@ -185,7 +185,7 @@ type References struct {
 func (l *Loop) References() References {
 	ctx, cancel := context.WithTimeout(context.Background(), statusPatience)
 	defer cancel()
-	a, _ := ask(ctx, l, func(d *driver, reply func(References)) {
+	a, _ := inLoop(ctx, l, func(d *driver, reply func(References)) {
 		var a References
 		if d.stack != nil {
 			ck, now := d.stack.Clock(), d.clock.now

@@ -15,7 +15,7 @@ func lateCallersAreLeft(t testing.TB) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ran, failed := false, make(chan error)
 	go func() {
-		failed <- try(ctx, l, func(_ *driver, reply func(error)) { ran = true; reply(nil) })
+		failed <- inLoopErr(ctx, l, func(_ *driver, reply func(error)) { ran = true; reply(nil) })
 	}()
 	for !l.commands.Pending() {
 	}
@@ -43,6 +43,6 @@ func TestTheLastTurnAnswersItsCallers(t *testing.T) {
 			step(l, c)
 			close(l.done)
 		}}
-		require.NoError(t, try(t.Context(), l, func(_ *driver, reply func(error)) { reply(nil) }))
+		require.NoError(t, inLoopErr(t.Context(), l, func(_ *driver, reply func(error)) { reply(nil) }))
 	}
 }

@@ -81,7 +81,7 @@ func (d *driver) counters() []Counter {
 			Counter{"turns_lent", c.byCallers})
 	}
 	for _, x := range d.l.cfg.Conn.Stats() {
-		list = append(list, Counter{x.Name, x.Value})
+		list = append(list, Counter(x))
 	}
 	return list
 }

@@ -44,7 +44,7 @@ type driver struct {
 	lag        lag
 	quorums    quorums
 	voters     voters
-	awaits     timed.Instant // when to look at the events that wait for settings; 0: none waits
+	nextLook   timed.Instant // when to look at the events that wait for settings; 0: none waits
 
 	introductions *introduce.Machine // nil between two incarnations
 	introduced    []introduce.Effect // of the handler called last
@@ -144,8 +144,8 @@ func (d *driver) deadline() timed.Instant {
 	if len(d.routes.strangers) > 0 {
 		at = timed.Earlier(at, d.routes.hello)
 	}
-	if d.awaits != 0 {
-		at = timed.Earlier(at, d.awaits)
+	if d.nextLook != 0 {
+		at = timed.Earlier(at, d.nextLook)
 	}
 	at = timed.Earlier(at, d.introductions.Deadline())
 	if m := d.claims.machine; m != nil {
@@ -173,7 +173,7 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 	}
 	d.consumed()
 	d.supply()
-	if d.stack != nil && d.due(len(pkts) == 0) {
+	if d.stack != nil && d.isDue(len(pkts) == 0) {
 		d.clock.served = d.clock.now
 		d.perform(d.stack.HandleTimeout(d.clock.now, d.effects[:0]))
 		if d.msgs != nil && d.msgs.stalled {
@@ -181,7 +181,7 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 		}
 	}
 	d.maintainRoutes()
-	d.awaitSettings()
+	d.lookAtWaiting()
 	if d.stack != nil {
 		d.introduce()
 		d.decideClaim()
@@ -199,10 +199,10 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 	}
 }
 
-// due reports whether the stack must look at its timers. It does so after the
+// isDue reports whether the stack must look at its timers. It does so after the
 // packets: after a stall, packets that came in time then count before the silence of
 // the peers.
-func (d *driver) due(idle bool) bool {
+func (d *driver) isDue(idle bool) bool {
 	now := d.clock.now
 	return idle || now >= d.stack.Deadline() ||
 		now.Sub(d.clock.served) >= d.cfg.Timing.KeepalivePeriod

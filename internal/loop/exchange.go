@@ -25,20 +25,20 @@ func (d *driver) patience() time.Duration { return maxAsked * d.cfg.Timing.Keepa
 
 // exchange says when a node was told this node's settings.
 type exchange struct {
-	told  timed.Instant // 0: never
-	asked int
+	told     timed.Instant // 0: never
+	attempts int
 }
 
 // asks reports whether this node sends its settings now to a node whose own are not known,
 // and counts the attempt.
 func (x *exchange) asks(now timed.Instant, period time.Duration) bool {
-	if x.asked >= maxAsked {
+	if x.attempts >= maxAsked {
 		period = max(period, changePeriod)
 	}
 	if !x.may(now, period) {
 		return false
 	}
-	x.asked++
+	x.attempts++
 	return true
 }
 
@@ -101,7 +101,7 @@ func (d *driver) quorumOf(id timed.NodeID) *otherQuorum {
 // noteQuorum takes the event that a peer has another quorum system.
 func (d *driver) noteQuorum(e *stack.Event) {
 	q := d.quorumOf(e.Peer)
-	q.event, q.since, q.exchange.asked = *e, d.clock.now, 0
+	q.event, q.since, q.exchange.attempts = *e, d.clock.now, 0
 	d.askQuorum(e.Peer, q)
 }
 
@@ -118,12 +118,12 @@ func (d *driver) askQuorum(id timed.NodeID, q *otherQuorum) {
 		if t.Proved && q.exchange.asks(now, d.cfg.Timing.KeepalivePeriod) {
 			d.tellSettings(&q.exchange, &datagram.Header{Version: wire.Oldest, Source: id}, t.Addr, true)
 		}
-		d.await()
+		d.lookSoon()
 		return
 	}
 	q.since, q.at = 0, now
 	d.report.events = append(d.report.events, q.event)
-	d.awaitUntil(now.Add(mismatchPeriod))
+	d.lookBy(now.Add(mismatchPeriod))
 }
 
 // repeatQuorum gives the event again, once in mismatchPeriod while the peer is alive and votes
@@ -135,13 +135,13 @@ func (d *driver) repeatQuorum(id timed.NodeID, q *otherQuorum) {
 	switch due := q.at.Add(mismatchPeriod); {
 	case d.clock.now < due:
 	case !d.pub.current.Alive.Has(id):
-		d.await() // it may come back at any time
+		d.lookSoon() // it may come back at any time
 		return
 	default:
 		q.at = d.clock.now
 		d.report.events = append(d.report.events, q.event)
 	}
-	d.awaitUntil(q.at.Add(mismatchPeriod))
+	d.lookBy(q.at.Add(mismatchPeriod))
 }
 
 // takeSettings takes the settings of a node of this group, and answers with this node's if the
@@ -159,23 +159,23 @@ func (d *driver) takeSettings(h *datagram.Header, pkt *udp.Packet) {
 	d.tellSettings(&q.exchange, h, pkt.Addr, true)
 }
 
-// await schedules the next look at the events that wait for settings, in a keepalive
+// lookSoon schedules the next look at the events that wait for settings, in a keepalive
 // period at the latest.
-func (d *driver) await() { d.awaitUntil(d.clock.now.Add(d.cfg.Timing.KeepalivePeriod)) }
+func (d *driver) lookSoon() { d.lookBy(d.clock.now.Add(d.cfg.Timing.KeepalivePeriod)) }
 
-// awaitUntil schedules the next look at an instant at the latest.
-func (d *driver) awaitUntil(at timed.Instant) {
-	if d.awaits == 0 || at < d.awaits {
-		d.awaits = at
+// lookBy schedules the next look at an instant at the latest.
+func (d *driver) lookBy(at timed.Instant) {
+	if d.nextLook == 0 || at < d.nextLook {
+		d.nextLook = at
 	}
 }
 
-// awaitSettings looks at the events that wait for settings.
-func (d *driver) awaitSettings() {
-	if d.awaits == 0 || d.clock.now < d.awaits {
+// lookAtWaiting looks at the events that wait for settings.
+func (d *driver) lookAtWaiting() {
+	if d.nextLook == 0 || d.clock.now < d.nextLook {
 		return
 	}
-	d.awaits = 0
+	d.nextLook = 0
 	for id := range idsOf(d.mismatches).All() {
 		d.reportMismatch(id, d.mismatches[id])
 	}

@@ -23,8 +23,8 @@ var waits = map[string]func(context.Context, *Loop){
 	"TakeRing":      func(ctx context.Context, l *Loop) { _ = l.TakeRing(ctx, (*seal.Ring)(nil)) },
 	"Status":        func(_ context.Context, l *Loop) { _ = l.Status() },
 	"References":    func(_ context.Context, l *Loop) { _ = l.References() },
-	"ask": func(ctx context.Context, l *Loop) {
-		_, _ = ask(inTurn{ctx}, l, func(_ *driver, reply func(int)) { reply(1) })
+	"inLoop": func(ctx context.Context, l *Loop) {
+		_, _ = inLoop(inTurn{ctx}, l, func(_ *driver, reply func(int)) { reply(1) })
 	},
 }
 

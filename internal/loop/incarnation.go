@@ -36,7 +36,7 @@ func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	d.clock.now, d.clock.era, d.clock.served, d.trust = now, era, now, NewTrust(now)
 	d.life.Restart(now, why)
 	d.routes.restart(now)
-	d.mismatches, d.quorums, d.awaits, d.alarmed, d.lag = nil, nil, 0, 0, lag{} // their instants are of the earlier clock
+	d.mismatches, d.quorums, d.nextLook, d.alarmed, d.lag = nil, nil, 0, 0, lag{} // their instants are of the earlier clock
 	d.rivalry = rivalry{duel: d.rivalry.duel}
 	d.asked.restart(now)
 	previous := d.cfg.Self.Boot

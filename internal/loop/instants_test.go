@@ -98,7 +98,7 @@ func noInstantOutlives(t testing.TB) {
 		*at = later
 	})
 	require.Subset(t, seen, []string{"clock.now", "clock.served", "routes.hello", "routes.cleanup", "routes.to.heard", "routes.to.other.until",
-		"routes.book.entries.heard", "asked.since", "mismatches.heard", "alarmed", "rivalry.answered", "msgs.took", "msgs.since"})
+		"routes.book.entries.heard", "asked.since", "mismatches.lastPacket", "alarmed", "rivalry.answered", "msgs.took", "msgs.since"})
 	d.routes.to[timed.NoNode] = route{}
 	now := later.Add(-time.Hour)
 	d.restart(life.ClockBackwards, now, d.clock.era)

@@ -39,9 +39,10 @@ type mismatches map[timed.NodeID]*mismatch
 type mismatch struct {
 	settings, reported Settings
 	from               netip.AddrPort
-	heard, at          timed.Instant // at: of the event
-	differs            timed.Instant // since when an event is due; 0: none is
-	answered           timed.Instant
+	lastPacket         timed.Instant
+	lastEvent          timed.Instant
+	differsSince       timed.Instant // since when an event is due; 0: none is
+	lastAnswer         timed.Instant // to a packet
 	exchange           exchange
 	// mayAgree says that the peer has told no settings, although it would if they differed:
 	// its packets may be late ones, from before a change of the quorum system.
@@ -51,30 +52,30 @@ type mismatch struct {
 	passed bool
 }
 
-// due reports whether the event is reported now. It waits for a while for the peer's
+// isDue reports whether the event is reported now. It waits for a while for the peer's
 // settings, to be able to name them.
-func (m *mismatch) due(now timed.Instant, group uint64, patience time.Duration) bool {
-	return m.differs != 0 && (m.reported == Settings{} || now.Sub(m.at) >= changePeriod) &&
-		(m.settings.named(group) || now.Sub(m.differs) >= patience)
+func (m *mismatch) isDue(now timed.Instant, group uint64, patience time.Duration) bool {
+	return m.differsSince != 0 && (m.reported == Settings{} || now.Sub(m.lastEvent) >= changePeriod) &&
+		(m.settings.named(group) || now.Sub(m.differsSince) >= patience)
 }
 
 // lasts reports whether the mismatch is shown in the peer's status.
 func (m *mismatch) lasts(now timed.Instant) bool {
-	return !m.mayAgree && !m.passed && now.Sub(m.heard) <= mismatchPeriod
+	return !m.mayAgree && !m.passed && now.Sub(m.lastPacket) <= mismatchPeriod
 }
 
-// of returns the settings of a peer, or nil: those that the node at its address has, whatever
+// ofPeer returns the settings of a peer, or nil: those that the node at its address has, whatever
 // its id, or those that the peer's id comes with.
-func (l mismatches) of(id timed.NodeID, t *route, now timed.Instant) *Settings {
+func (l mismatches) ofPeer(id timed.NodeID, t *route, now timed.Instant) *Settings {
 	if m := l[id]; m != nil && m.lasts(now) && t.leads(m.from) {
 		s := m.settings
 		return &s
 	}
-	return l.at(t.Addr, now)
+	return l.ofAddr(t.Addr, now)
 }
 
-// at returns the settings of a peer that sends from the address, or nil.
-func (l mismatches) at(addr netip.AddrPort, now timed.Instant) *Settings {
+// ofAddr returns the settings of a peer that sends from the address, or nil.
+func (l mismatches) ofAddr(addr netip.AddrPort, now timed.Instant) *Settings {
 	for _, m := range l {
 		if m.from == addr && m.lasts(now) {
 			s := m.settings
@@ -142,7 +143,7 @@ func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet, told bool) 
 		d.tellSettings(&m.exchange, h, pkt.Addr, proved)
 	case proved && !m.settings.Told.Known() && m.exchange.asks(now, period):
 		d.tellSettings(&m.exchange, h, pkt.Addr, true)
-	case d.routes.to[h.Source].Addr != pkt.Addr && now.Sub(m.answered) >= period:
+	case d.routes.to[h.Source].Addr != pkt.Addr && now.Sub(m.lastAnswer) >= period:
 		d.greet(m, h, pkt)
 	}
 }
@@ -151,7 +152,7 @@ func (d *driver) answerMismatch(h *datagram.Header, pkt *udp.Packet, told bool) 
 // that it can name the difference too: packets go to where the node was before.
 func (d *driver) answerModel(h *datagram.Header, pkt *udp.Packet) {
 	m := d.mismatches[h.Source]
-	if m != nil && d.routes.to[h.Source].Addr != pkt.Addr && d.clock.now.Sub(m.answered) >= d.cfg.Timing.KeepalivePeriod {
+	if m != nil && d.routes.to[h.Source].Addr != pkt.Addr && d.clock.now.Sub(m.lastAnswer) >= d.cfg.Timing.KeepalivePeriod {
 		d.greet(m, h, pkt)
 	}
 }
@@ -159,7 +160,7 @@ func (d *driver) answerModel(h *datagram.Header, pkt *udp.Packet) {
 // greet sends the sender of a packet one that shows that this node receives.
 func (d *driver) greet(m *mismatch, h *datagram.Header, pkt *udp.Packet) {
 	now := d.clock.now
-	m.answered = now
+	m.lastAnswer = now
 	p := hello(&d.cfg, h.Version, h.Source, now)
 	e := &p.Header.Echo
 	e.Boot, e.Sent, e.Received, e.Latest = h.Boot, h.Stamp, now, h.Stamp
@@ -172,7 +173,7 @@ func (d *driver) greet(m *mismatch, h *datagram.Header, pkt *udp.Packet) {
 func (d *driver) noteMismatch(id timed.NodeID, s Settings, from netip.AddrPort, names bool) {
 	now, m := d.clock.now, d.mismatches[id]
 	if m == nil {
-		m = &mismatch{answered: now.Add(-d.cfg.Timing.KeepalivePeriod)}
+		m = &mismatch{lastAnswer: now.Add(-d.cfg.Timing.KeepalivePeriod)}
 		if d.mismatches == nil {
 			d.mismatches = mismatches{}
 		}
@@ -181,12 +182,12 @@ func (d *driver) noteMismatch(id timed.NodeID, s Settings, from netip.AddrPort, 
 	if s.Group == m.settings.Group && !s.Told.Known() {
 		s.Told = m.settings.Told
 	}
-	m.settings, m.from, m.heard, m.mayAgree, m.passed = s, from, now, names && !s.Told.Known(), false
+	m.settings, m.from, m.lastPacket, m.mayAgree, m.passed = s, from, now, names && !s.Told.Known(), false
 	switch {
-	case m.mayAgree, s == m.reported && now.Sub(m.at) < mismatchPeriod:
-		m.differs = 0
-	case m.differs == 0:
-		m.differs = now
+	case m.mayAgree, s == m.reported && now.Sub(m.lastEvent) < mismatchPeriod:
+		m.differsSince = 0
+	case m.differsSince == 0:
+		m.differsSince = now
 	}
 	d.reportMismatch(id, m)
 }
@@ -194,13 +195,13 @@ func (d *driver) noteMismatch(id timed.NodeID, s Settings, from netip.AddrPort, 
 // reportMismatch reports the event of a mismatch if it is due.
 func (d *driver) reportMismatch(id timed.NodeID, m *mismatch) {
 	now := d.clock.now
-	if !m.due(now, d.cfg.Group, d.patience()) {
-		if m.differs != 0 {
-			d.await()
+	if !m.isDue(now, d.cfg.Group, d.patience()) {
+		if m.differsSince != 0 {
+			d.lookSoon()
 		}
 		return
 	}
-	m.reported, m.at, m.differs = m.settings, now, 0
+	m.reported, m.lastEvent, m.differsSince = m.settings, now, 0
 	e := stack.Event{Kind: stack.EventMismatch, Peer: id, Group: m.settings.Group,
 		MaxDrift: m.settings.MaxDrift, FastThreshold: m.settings.FastThreshold, Text: m.from.String()}
 	if told := m.settings.Told; told.Known() {

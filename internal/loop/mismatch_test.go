@@ -75,7 +75,7 @@ func mismatchEndsNothing(t testing.TB) {
 	require.Equal(t, 3, count(), "it repeats")
 	c.advance(mismatchPeriod + 1)
 	step(l, c)
-	require.Nil(t, d.mismatches.of(2, &route{Way: wayTo(oddAddr)}, d.clock.now), "it is no longer heard")
+	require.Nil(t, d.mismatches.ofPeer(2, &route{Way: wayTo(oddAddr)}, d.clock.now), "it is no longer heard")
 }
 
 func TestMismatchEndsNothing(t *testing.T) { mismatchEndsNothing(t) }
@@ -128,12 +128,12 @@ func aStrangerHasThePeersID(t testing.TB) {
 func TestAStrangerWithThePeersIDIsNotThePeer(t *testing.T) { aStrangerHasThePeersID(t) }
 
 func TestARowIsFoundByItsAddress(t *testing.T) {
-	l := mismatches{3: {settings: Settings{Group: 9}, from: oddAddr, heard: timed.Instant(time.Second)}}
+	l := mismatches{3: {settings: Settings{Group: 9}, from: oddAddr, lastPacket: timed.Instant(time.Second)}}
 	now := timed.Instant(2 * time.Second)
-	require.Equal(t, uint64(9), l.of(2, &route{Way: wayTo(oddAddr)}, now).Group, "the node at the address has another id than listed")
-	require.Nil(t, l.of(2, &route{}, now))
+	require.Equal(t, uint64(9), l.ofPeer(2, &route{Way: wayTo(oddAddr)}, now).Group, "the node at the address has another id than listed")
+	require.Nil(t, l.ofPeer(2, &route{}, now))
 	l.forget(3)
-	require.Nil(t, l.at(oddAddr, now))
+	require.Nil(t, l.ofAddr(oddAddr, now))
 }
 
 // What users were told of a peer's settings stays as it is when the peer changes them.
@@ -143,10 +143,10 @@ func TestWhatWasToldOfSettingsStays(t *testing.T) {
 	theirs := wire.Settings{Group: "theirs"}
 	other := Settings{Group: 9, Told: theirs}
 	d.noteMismatch(3, other, oddAddr, false)
-	told, byID, byAddr := d.report.events[0].Settings, d.mismatches.of(3, &route{}, d.clock.now), d.mismatches.at(oddAddr, d.clock.now)
+	told, byID, byAddr := d.report.events[0].Settings, d.mismatches.ofPeer(3, &route{}, d.clock.now), d.mismatches.ofAddr(oddAddr, d.clock.now)
 	other.Told.Group = "another"
 	d.noteMismatch(3, other, oddAddr, false)
-	require.Equal(t, "another", d.mismatches.at(oddAddr, d.clock.now).Told.Group)
+	require.Equal(t, "another", d.mismatches.ofAddr(oddAddr, d.clock.now).Told.Group)
 	require.Equal(t, theirs, *told)
 	require.Equal(t, theirs, byID.Told)
 	require.Equal(t, theirs, byAddr.Told)
@@ -156,7 +156,7 @@ func TestWhatWasToldOfSettingsStays(t *testing.T) {
 func TestSettingsThatWereToldAreOfOneGroup(t *testing.T) {
 	l, _ := newTestLoop(t)
 	d := l.driver
-	told := func() wire.Settings { return d.mismatches.of(3, &route{}, d.clock.now).Told }
+	told := func() wire.Settings { return d.mismatches.ofPeer(3, &route{}, d.clock.now).Told }
 	d.noteMismatch(3, Settings{Group: 9, Told: wire.Settings{Group: "theirs"}}, oddAddr, false)
 	d.noteMismatch(3, Settings{Group: 9}, oddAddr, false)
 	require.Equal(t, "theirs", told().Group)

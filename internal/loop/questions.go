@@ -49,8 +49,8 @@ func (q questions) restart(now timed.Instant) {
 	}
 }
 
-// ask asks a peer whether it leads, for a caller.
-func (d *driver) ask(peer timed.NodeID, result chan Assurance) {
+// askPeer asks a peer whether it leads, for a caller.
+func (d *driver) askPeer(peer timed.NodeID, result chan Assurance) {
 	if d.stack == nil {
 		return // a new incarnation is about to begin
 	}

@@ -84,7 +84,7 @@ func (d *driver) status() *Status {
 	for _, e := range d.routes.strangers {
 		if e.Node() == timed.NoNode {
 			p := PeerStatus{Listed: e.Name, Addr: e.Addr, Problem: e.Problem,
-				Mismatch: d.mismatches.at(e.Addr, d.clock.now), Delay: datagram.Unknown, LastFast: -1}
+				Mismatch: d.mismatches.ofAddr(e.Addr, d.clock.now), Delay: datagram.Unknown, LastFast: -1}
 			d.fillRefused(&p, d.routes.refusals, e.Addr)
 			s.Peers = append(s.Peers, p)
 		}
@@ -134,7 +134,7 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 		p.Listed, p.Problem = t.entry.Name, t.entry.Problem
 	}
 	if !p.Alive {
-		p.Mismatch = d.mismatches.of(id, t, d.clock.now)
+		p.Mismatch = d.mismatches.ofPeer(id, t, d.clock.now)
 		if t.entry != nil {
 			d.fillRefused(&p, d.routes.refusals, t.entry.Addr)
 		} else {

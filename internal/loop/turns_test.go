@@ -22,14 +22,14 @@ func TestTimersWaitForPacketsNotForEver(t *testing.T) {
 	l, c := newTestLoop(t)
 	d := l.driver
 	d.turn(nil, l.cfg.Clock.Read())
-	require.False(t, d.due(false), "they were looked at in that turn")
+	require.False(t, d.isDue(false), "they were looked at in that turn")
 	now := c.instant()
 	d.clock.now = now
 	require.Greater(t, d.stack.Deadline(), now)
 	for age, want := range map[time.Duration]bool{0: false, d.cfg.Timing.KeepalivePeriod - 1: false, d.cfg.Timing.KeepalivePeriod: true} {
 		d.clock.served = now.Add(-age)
-		require.Equal(t, want, d.due(false), age)
-		require.True(t, d.due(true))
+		require.Equal(t, want, d.isDue(false), age)
+		require.True(t, d.isDue(true))
 	}
 }
 

@@ -40,9 +40,9 @@ func wakesForAll(t testing.TB) {
 	require.Equal(t, at, d.deadline(), "strangers are greeted")
 	d.routes.strangers, d.routes.hello = nil, late
 
-	d.awaits = at
+	d.nextLook = at
 	require.Equal(t, at, d.deadline(), "events wait for settings")
-	d.awaits = 0
+	d.nextLook = 0
 
 	d.introductions = introduce.New(1, time.Hour, late)
 	d.introductions.SetAlive(at, timed.SetOf(2))
@@ -173,7 +173,7 @@ func asksOnce(t testing.TB) {
 	}
 	for range 10 {
 		result := d.asked[0].result
-		d.ask(7, result)
+		d.askPeer(7, result)
 		require.Len(t, d.asked, 1, "a question has the time at which its caller came")
 	}
 	cancel()

@@ -174,7 +174,7 @@ func asksAnew(t testing.TB) {
 	defer d.mu.Unlock()
 	result := make(chan Assurance, 1)
 	for range 2 { // the caller asks again until it has an answer
-		d.ask(7, result)
+		d.askPeer(7, result)
 	}
 	require.Len(t, d.asked, 1)
 	require.Equal(t, d.clock.now, d.asked[0].since)

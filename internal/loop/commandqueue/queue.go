@@ -15,3 +15,39 @@ type Queue[C any] struct {
 	commands []C
 	closed   bool
 }
+
+// Put adds a command, unless the queue is closed. That it reports true is no promise
+// that the command will be taken: the queue may be closed before.
+func (q *Queue[C]) Put(c C) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	q.commands = append(q.commands, c)
+	q.pending.Store(true)
+	return true
+}
+
+// Pending reports whether there are commands. It takes no lock.
+func (q *Queue[C]) Pending() bool { return q.pending.Load() }
+
+// Take returns the commands that have come.
+func (q *Queue[C]) Take() []C {
+	if !q.pending.Load() {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	commands := q.commands
+	q.commands = nil
+	q.pending.Store(false)
+	return commands
+}
+
+// Close drops the commands, and refuses others from now on.
+func (q *Queue[C]) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed, q.commands = true, nil
+}
