@@ -51,7 +51,7 @@ func newUnreachable(addr Address, err error) *UnreachableError {
 }
 
 // MayHaveArrived reports whether the node may have had the request.
-func (e *UnreachableError) MayHaveArrived() bool { return e.connected && !refused(e.Err) }
+func (e *UnreachableError) MayHaveArrived() bool { return e.connected && !refusedByTLS(e.Err) }
 
 func (e *UnreachableError) Error() string {
 	if v, untrusted := errors.AsType[*tls.CertificateVerificationError](e.Err); untrusted {
@@ -61,7 +61,7 @@ func (e *UnreachableError) Error() string {
 		}
 		return text
 	}
-	if refused(e.Err) {
+	if refusedByTLS(e.Err) {
 		return fmt.Sprintf("the node at %s refuses this client: %v; --cert and --key name a certificate of its --api-client-ca", e.Addr, plain(e.Err))
 	}
 	if errors.Is(e.Err, fs.ErrPermission) {

@@ -55,11 +55,11 @@ func (r reconnecting) once(q *http.Request) (res *http.Response, again bool, err
 	}
 	res, err = r.Transport.RoundTrip(one)
 	closed := connected.Load() || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) // also before TLS is set up
-	return res, closed && !refused(err) && (q.Method == http.MethodGet || !written.Load()) && q.Context().Err() == nil, err
+	return res, closed && !refusedByTLS(err) && (q.Method == http.MethodGet || !written.Load()) && q.Context().Err() == nil, err
 }
 
-// refused reports whether the node has said over TLS why it closes the connection.
-func refused(err error) bool {
+// refusedByTLS reports whether the node has said over TLS why it closes the connection.
+func refusedByTLS(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "remote error"
 }

@@ -28,10 +28,10 @@ type Machine struct {
 	since     timed.Instant // the beginning of the latest
 	quick     int           // quick restarts in a row
 
-	blame   Reason // why the incarnation must end
-	leaving bool
-	over    bool // the node ends
-	stale   bool // a write failed: nothing more may be said
+	blame     Reason // why the incarnation must end
+	leaving   bool
+	over      bool // the node ends
+	unwritten bool // a write failed: nothing more may be said
 }
 
 // New returns the life of a node whose process starts at now. earlier is the
@@ -132,7 +132,7 @@ func (m *Machine) Leaving() bool { return m.leaving }
 // disk before the node says anything else.
 func (m *Machine) Fail(unwritten bool) {
 	m.over = true
-	m.stale = m.stale || unwritten
+	m.unwritten = m.unwritten || unwritten
 }
 
 // End notes that the node ends because nothing binds the others to it any more.
@@ -143,7 +143,7 @@ func (m *Machine) Over() bool { return m.over }
 
 // MaySpeak reports whether effects may still be performed. After a failed write none may,
 // because the node would forget what they rest on.
-func (m *Machine) MaySpeak() bool { return !m.stale }
+func (m *Machine) MaySpeak() bool { return !m.unwritten }
 
 // Waiting returns why the last incarnation ended, or None once another has begun.
 func (m *Machine) Waiting() Reason { return m.waiting }

@@ -103,7 +103,7 @@ func ParsePlace(b []byte) (p Place, rest []byte, err error) {
 func (m *Replica) locate(position uint64) {
 	if m.cfg.Stored {
 		has := Earlier{Lineage: m.lineage, Remembers: m.remembers}
-		m.emit(Effect{Kind: Locate, Place: &Place{has, m.view.ID, position, slices.Clone(m.ordered)}})
+		m.emit(Effect{Kind: Locate, Place: &Place{Earlier: has, View: m.view.ID, Position: position, Ordered: slices.Clone(m.ordered)}})
 	}
 }
 

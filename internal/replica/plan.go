@@ -108,7 +108,6 @@ func (m *Replica) gather() []branch {
 	}
 	var bs []branch
 	voters := m.voters()
-next:
 	for i, r := range m.reports {
 		b := branch{r.lineage.Label, timed.SetOf(m.view.Members[i].Node), max(1, m.epochs[i].state.Epoch), m.begun || voters.Has(m.view.Members[i].Node), r.lineage.Rank, r.lineage.End}
 		switch {
@@ -118,21 +117,24 @@ next:
 		default:
 			continue
 		}
-		for j := range bs {
-			if o := &bs[j]; o.label == b.label {
-				o.members = o.members.Union(b.members)
-				if b.compare(o) > 0 {
-					o.epoch, o.counts, o.rank = b.epoch, b.counts, b.rank
-				}
-				if o.end == (Name{}) {
-					o.end = b.end
-				}
-				continue next
-			}
+		if j := slices.IndexFunc(bs, func(o branch) bool { return o.label == b.label }); j >= 0 {
+			bs[j].absorb(&b)
+		} else {
+			bs = append(bs, b)
 		}
-		bs = append(bs, b)
 	}
 	return bs
+}
+
+// absorb adds what another member says of the same state.
+func (b *branch) absorb(o *branch) {
+	b.members = b.members.Union(o.members)
+	if o.compare(b) > 0 {
+		b.epoch, b.counts, b.rank = o.epoch, o.counts, o.rank
+	}
+	if b.end == (Name{}) {
+		b.end = o.end
+	}
 }
 
 // await makes this node wait for a state from others. It keeps a queue that continues a

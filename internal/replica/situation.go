@@ -32,27 +32,9 @@ const (
 )
 
 func (s Situation) String() string {
-	switch s {
-	case NoView:
-		return "no view"
-	case NoQuorum:
-		return "no quorum"
-	case Reporting:
-		return "members report their states"
-	case Mixed:
-		return "some members have a Storage, and others have none"
-	case Changing:
-		return "some members are in another epoch of the quorum system"
-	case Recovering:
-		return "too few members remember the state"
-	case Merging:
-		return "states are being merged"
-	case Transferring:
-		return "waits for the state of others"
-	case Working:
-		return "at work"
-	}
-	return "unknown"
+	return enum.Name(s, "no view", "no quorum", "members report their states", "some members have a Storage, and others have none",
+		"some members are in another epoch of the quorum system", "too few members remember the state", "states are being merged",
+		"waits for the state of others", "at work")
 }
 
 // MarshalText returns the text of [Situation.String].

@@ -24,13 +24,20 @@ func (s *Spool) Part(c *replica.Config) *replica.Content {
 	if !s.keeps {
 		return nil
 	}
+	all := parts(s.dir)
 	largest, size := "", int64(0)
-	for path, bytes := range parts(s.dir) {
-		drop := path
+	for path, bytes := range all {
 		if bytes > size && bytes <= int64(c.WithDefaults().MaxSnapshot) {
-			drop, largest, size = largest, path, bytes
+			largest, size = path, bytes
 		}
-		_ = os.Remove(drop)
+	}
+	for path := range all {
+		if path != largest {
+			_ = os.Remove(path)
+		}
+	}
+	if largest == "" {
+		return nil
 	}
 	f, err := os.OpenFile(largest, os.O_RDWR, 0)
 	if err != nil {

@@ -114,7 +114,7 @@ func (e *Engine) change(ctx context.Context, c *call) (done bool, err error) {
 		}
 		return true, e.store.locate(ctx, c.Place)
 	case replica.Lasts:
-		e.last(c)
+		e.release(c)
 	case replica.Withdraw:
 		return true, withdrawal(c.Event)
 	default:
@@ -208,8 +208,9 @@ func (e *Engine) hold(h held) {
 	e.held = append(e.held, h)
 }
 
-// last gives the verdicts on what lasts now, or, if nothing more will be said, all.
-func (e *Engine) last(c *call) {
+// release gives the held verdicts up to c.At, or all if c is not Lasting: nothing more will be said
+// then.
+func (e *Engine) release(c *call) {
 	k := 0
 	for k < len(e.held) && (!c.Lasting || e.held[k].at.View == c.At.View && e.held[k].at.Position <= c.At.Position) {
 		h := &e.held[k]

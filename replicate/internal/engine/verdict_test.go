@@ -31,7 +31,7 @@ func verdictsWait(t testing.TB) {
 		e.settle(&c, n)
 	}
 	lasts := func(at replica.Point, lasting bool) {
-		e.last(&call{Effect: replica.Effect{Kind: replica.Lasts, At: at, Lasting: lasting}})
+		e.release(&call{Effect: replica.Effect{Kind: replica.Lasts, At: at, Lasting: lasting}})
 	}
 	lasts(point(7, 2), true)
 	lasts(point(8, 9), true)
@@ -72,7 +72,7 @@ func heldForCallers(t testing.TB) {
 		require.True(t, e.Outcomes.Forget(messageID(n)))
 	}
 	require.LessOrEqual(t, len(e.held), leastHeld)
-	e.last(&call{Effect: replica.Effect{Kind: replica.Lasts, At: point(7, operations), Lasting: true}})
+	e.release(&call{Effect: replica.Effect{Kind: replica.Lasts, At: point(7, operations), Lasting: true}})
 	require.Len(t, stays.Given, 1)
 	require.EqualValues(t, 1, stays.Verdict.Result)
 	require.Empty(t, e.held)
