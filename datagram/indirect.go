@@ -17,18 +17,20 @@ func (s *Service) NoteSentIndirectly(now timed.Instant, id timed.NodeID) {
 	}
 }
 
-// NotePeriod notes the KeepalivePeriod of a peer, or 0 if it is not known. Direct packets of a
-// peer with a longer one than this node's come more seldom, so that the word of others about it
-// counts for longer.
+// NotePeriod notes the KeepalivePeriod of a peer, or 0 if it is not known.
 func (s *Service) NotePeriod(id timed.NodeID, period time.Duration) {
-	p := s.peers[id]
-	if p == nil || p.current.period == period {
-		return
+	if p := s.peers[id]; p != nil {
+		p.current.period = period
 	}
+}
+
+// wordLasts returns for how long the word of others about a peer counts if that is longer than
+// s.word, as direct packets of a peer with a longer KeepalivePeriod come more seldom.
+func (s *Service) wordLasts(c *session) time.Duration {
 	t := s.cfg.Timing
 	// Expires is too short for peers with a much longer period, whatever others say.
-	t.KeepalivePeriod = max(t.KeepalivePeriod, min(period, t.Expires/2))
-	p.current.period, p.current.word = period, t.WordLasts()
+	t.KeepalivePeriod = max(t.KeepalivePeriod, min(c.period, t.Expires/2))
+	return t.WordLasts()
 }
 
 // NoteHeardIndirectly takes evidence from others that an incarnation ran when this node's
@@ -44,7 +46,7 @@ func (s *Service) NoteHeardIndirectly(since timed.Instant, from timed.Incarnatio
 	if !c.hasFast || !c.hears { // after a fault, too, until the next fast packet
 		return
 	}
-	if since.Sub(c.lastDirect) > max(s.word, c.word) {
+	if age := since.Sub(c.lastDirect); age > s.word && age > s.wordLasts(c) {
 		return
 	}
 	c.lastFast = timed.Later(c.lastFast, since)

@@ -26,7 +26,6 @@ type session struct {
 	recent    recentPackets
 	lastDelay Delay
 	period    time.Duration // its KeepalivePeriod, or 0
-	word      time.Duration // for how long others' word about it counts, or 0: as with period 0
 }
 
 // peer is one id. At most one incarnation is accepted; another one that sends is the
