@@ -83,7 +83,7 @@ func (s *Store) noteEvent(e replicate.Event) {
 // Counts returns the counts. It waits while an operation is being applied.
 func (s *Store) Counts() Counts {
 	p := s.replica.Progress()
-	c := Counts{Accepting: acknowledges(&p) && !holdsUp(s.node.Lagging()), Behind: p.Behind, Applied: s.app.applied.Load(),
+	c := Counts{Accepting: takesCommands(&p, s.node.Lagging()), Behind: p.Behind, Applied: s.app.applied.Load(),
 		Submitted: s.counted.submitted.Load(), Failed: s.counted.failed.Load()}
 	s.replica.Read(func() {
 		sum := s.app.state.Summary()

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -57,9 +58,6 @@ func hindrance(p *replicate.Progress, self failaware.NodeID) string {
 // heldAfter is how long the broadcast has waited with no progress when the store counts as held
 // up: no command has an outcome until all members of the view have it.
 const heldAfter = 5 * time.Second
-
-// holdsUp reports whether members of the view hold the store up.
-func holdsUp(lags failaware.Lags) bool { return lags.Longest() >= heldAfter }
 
 // lagText says which members the order of the commands waits for, or is "".
 func lagText(lags failaware.Lags) string { return lags.Text("--max-packet") }
@@ -128,10 +126,8 @@ func (s *Store) explain(err error) error {
 	case replicate.NoQuorum:
 		text = s.noQuorum(view)
 	case replicate.Reporting:
-		text = fmt.Sprintf("not all nodes of %v have reported their state; all must run with --kv", view.Set)
-		if p := s.replica.Progress(); !p.Unreported.Empty() {
-			text = silent(&p)
-		}
+		p := s.replica.Progress()
+		text = cmp.Or(silent(&p), fmt.Sprintf("not all nodes of %v have reported their state; all must run with --kv", view.Set))
 	case replicate.Mixed:
 		text = fmt.Sprintf("some of nodes %v have --kv-dir, and others have not, as their logs name: set it at all nodes, or at none", view.Set)
 	case replicate.Changing:
@@ -139,12 +135,9 @@ func (s *Store) explain(err error) error {
 	case replicate.Recovering:
 		text = fmt.Sprintf("too few of nodes %v remember the state, and nodes %v may know more: start them, or, if they are lost for good, see 'failaware kv bootstrap --help'", view.Set, refused.Absent)
 	case replicate.Working:
-		text = "the view changes or too much waits"
 		p := s.replica.Progress()
 		p.Full = refused.Full
-		if why := hindrance(&p, s.node.ID()); why != "" {
-			text = why
-		}
+		text = cmp.Or(hindrance(&p, s.node.ID()), "the view changes or too much waits")
 		if why := lagText(s.node.Lagging()); why != "" {
 			text += "; it waits for " + why
 		}

@@ -218,20 +218,20 @@ func (s *Store) Bootstrap(ctx context.Context) error {
 // Describe implements [api.Store].
 func (s *Store) Describe(a *api.KVStatus) {
 	a.Storage = s.cfg.Dir
-	p := s.replica.Progress()
-	describe(p, s.node.ID(), a)
-	lags := s.node.Lagging()
-	a.Lag = lagText(lags)
-	a.Accepting = a.Accepting && !holdsUp(lags)
+	p, lags := s.replica.Progress(), s.node.Lagging()
+	describe(p, lags, s.node.ID(), a)
 	s.waitsFor(a, &p)
 	s.beganWith(a)
 }
 
-// acknowledges reports whether commands are taken and have outcomes.
-func acknowledges(p *replicate.Progress) bool { return p.Accepting && p.Unstored.Empty() }
+// takesCommands reports whether commands are taken and have outcomes soon.
+func takesCommands(p *replicate.Progress, lags failaware.Lags) bool {
+	return p.Accepting && p.Unstored.Empty() && lags.Longest() < heldAfter
+}
 
-func describe(p replicate.Progress, self failaware.NodeID, a *api.KVStatus) {
-	a.Accepting, a.Disk, a.UnstoredNS = acknowledges(&p), ownText(&p, self), int64(p.UnstoredFor)
+func describe(p replicate.Progress, lags failaware.Lags, self failaware.NodeID, a *api.KVStatus) {
+	a.Accepting, a.Lag = takesCommands(&p, lags), lagText(lags)
+	a.Disk, a.UnstoredNS = ownText(&p, self), int64(p.UnstoredFor)
 	for id := range p.Absent.All() {
 		a.Absent = append(a.Absent, int(id))
 	}
