@@ -180,6 +180,7 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 			d.supply() // there may be room again, and no packet would tell
 		}
 	}
+	d.lookAtLag()
 	d.maintainRoutes()
 	d.lookAtWaiting()
 	if d.stack != nil {

@@ -170,13 +170,3 @@ func (d *driver) lookAtLag() {
 		d.l.cfg.Sink.Warn("the broadcast waits for "+seen.String(), "maxpacket", d.l.cfg.MaxPacket)
 	}
 }
-
-// Lags returns what the broadcast has waited for lately with no progress, as the loop has seen
-// it within the last second or so. It takes no lock.
-func (l *Loop) Lags(now timed.Instant) Lags {
-	all := l.lags.Load()
-	if all == nil {
-		return nil
-	}
-	return all.at(now)
-}

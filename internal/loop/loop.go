@@ -131,6 +131,15 @@ func (l *Loop) Snapshot() *Snapshot { return l.snapshot.Load() }
 // Labels returns the labels of a peer, as it has told them, or nil. It takes no lock.
 func (l *Loop) Labels(id timed.NodeID) *wire.Labels { return l.labels[id].Load() }
 
+// Lags returns what the broadcast has waited for lately with no progress, as the loop has seen
+// it within the last second or so. It takes no lock.
+func (l *Loop) Lags(now timed.Instant) Lags {
+	if all := l.lags.Load(); all != nil {
+		return all.at(now)
+	}
+	return nil
+}
+
 // Sends returns the queue of messages to broadcast, or nil without broadcast.
 func (l *Loop) Sends() *sendqueue.Queue { return l.sends }
 

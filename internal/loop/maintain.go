@@ -37,7 +37,6 @@ func (d *driver) takePeers() {
 // peers that are silent, when either is due.
 func (d *driver) maintainRoutes() {
 	r, now := &d.routes, d.clock.now
-	d.lookAtLag()
 	if r.alive != d.pub.current.Alive {
 		if r.alive = d.pub.current.Alive; !r.alive.Empty() {
 			d.rivalry.duel.NoteCompany()

@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"slices"
+
 	"github.com/failaware/failaware/leader"
 	"github.com/failaware/failaware/timed"
 )
@@ -24,22 +26,12 @@ type question struct {
 type questions []question
 
 func (q questions) has(result chan Assurance) bool {
-	for i := range q {
-		if q[i].result == result {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(q, func(x question) bool { return x.result == result })
 }
 
 // remove forgets a caller that no longer waits.
 func (q *questions) remove(result chan Assurance) {
-	for i := range *q {
-		if (*q)[i].result == result {
-			*q = append((*q)[:i], (*q)[i+1:]...)
-			return
-		}
-	}
+	*q = slices.DeleteFunc(*q, func(x question) bool { return x.result == result })
 }
 
 // restart forgets when the questions were asked, because that clock is no longer trusted.

@@ -65,14 +65,14 @@ func (x *refusal) text(keys []seal.KeyID) string {
 // can send such packets, so they cause nothing but a line in the status.
 const maxUnopened = 8
 
-// unopened reports whether a reason says that the keys of two nodes differ.
-func unopened(why string) bool {
+// keysDiffer reports whether a reason says that the keys of two nodes differ.
+func keysDiffer(why string) bool {
 	return why == refusedKey || why == refusedSealed || why == refusedUnsealed
 }
 
 // incompatible reports whether packets count again only when the keys or the build of one of
 // the two nodes change. Other reasons come and go when nodes start, and when parts meet.
-func (x *refusal) incompatible() bool { return x.why == refusedVersion || unopened(x.why) }
+func (x *refusal) incompatible() bool { return x.why == refusedVersion || keysDiffer(x.why) }
 
 // noteUnopened notes that a packet from an address that is not listed could not be opened.
 func (r *routes) noteUnopened(from netip.AddrPort, x refusal) {
@@ -103,7 +103,7 @@ func (r *routes) refuse(from netip.AddrPort, x refusal) {
 			r.refusals = refusals{}
 		}
 		r.refusals[from] = x
-	case unopened(x.why):
+	case keysDiffer(x.why):
 		r.noteUnopened(from, x)
 	default:
 		delete(r.unopened, from)
@@ -123,7 +123,7 @@ func (x *refusal) brief() string {
 	switch {
 	case x.why == refusedVersion:
 		return ignoredVersion
-	case unopened(x.why):
+	case keysDiffer(x.why):
 		return ignoredKeys
 	case x.why == refusedSettings:
 		return ignoredSettings
