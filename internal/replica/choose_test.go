@@ -13,7 +13,7 @@ import (
 // one that sends least, or has the smallest id: all members choose the same one.
 func TestTheSourceHoldsTheSnapshotOrSendsLeast(t *testing.T) {
 	n, other := Name{Label: Label{1}}, Name{Label: Label{2}}
-	m := &Replica{view: &membership.View{Set: timed.SetOf(1, 2, 3, 4)}}
+	m := &Replica{viewState: viewState{view: &membership.View{Set: timed.SetOf(1, 2, 3, 4)}}}
 	for _, held := range []struct {
 		by    [4]Name // what each member holds
 		loads [4]uint64

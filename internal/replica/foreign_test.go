@@ -68,7 +68,7 @@ func foreignWords(t testing.TB) {
 				d.Class = broadcast.ClassUnordered
 			}
 			out := m.HandleDelivery(7, d, nil)
-			names := leftover.Differ(m, untouched, "cfg", "now", "seen", "whole", "due")
+			names := append(leftover.Differ(m, untouched, "cfg", "now", "viewState"), leftover.Differ(&m.viewState, &untouched.viewState, "seen", "whole", "due")...)
 			if len(out) > 0 {
 				names = append(names, "effects")
 			}

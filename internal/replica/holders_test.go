@@ -15,7 +15,7 @@ func TestHoldersAreOfTheSettledView(t *testing.T) { holdersOfTheView(t) }
 // settled, and that the state gets the rank of the view when a quorum holds it.
 func holdersOfTheView(t testing.TB) {
 	now, before := membership.ViewID{Sequence: 5, Leader: 1, Boot: 10}, membership.ViewID{Sequence: 4, Leader: 1, Boot: 10}
-	m := &Replica{cfg: Config{Quorum: majority(1, 2, 3)}, phase: settled, view: &membership.View{ID: now}, lineage: Lineage{Rank: 3}, promised: 5}
+	m := &Replica{cfg: Config{Quorum: majority(1, 2, 3)}, viewState: viewState{phase: settled, view: &membership.View{ID: now}}, lineage: Lineage{Rank: 3}, promised: 5}
 	m.takeHolds(1, before)
 	m.takeHolds(2, before)
 	require.True(t, m.holders.Empty(), "words about an earlier view")

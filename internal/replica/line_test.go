@@ -12,7 +12,7 @@ import (
 // Members whose states have as many ancestors as a state can have, all of them different,
 // keep the newest ones of their merger.
 func mergedLines(t testing.TB) {
-	m := &Replica{view: &membership.View{Set: timed.SetOf(1, 2)}, reports: []*report{{}, {}}}
+	m := &Replica{viewState: viewState{view: &membership.View{Set: timed.SetOf(1, 2)}, reports: []*report{{}, {}}}}
 	var all []Ancestor
 	for i := range uint64(2 * maxLine) {
 		a := Ancestor{View: membership.ViewID{Sequence: i + 1}}
@@ -25,7 +25,7 @@ func mergedLines(t testing.TB) {
 
 // Members with one state have its ancestors, each of them once.
 func equalLines(t testing.TB) {
-	m := &Replica{view: &membership.View{Set: timed.SetOf(1, 2)}, reports: []*report{{}, {}}}
+	m := &Replica{viewState: viewState{view: &membership.View{Set: timed.SetOf(1, 2)}, reports: []*report{{}, {}}}}
 	for i := range uint64(3) {
 		for _, r := range m.reports {
 			r.lineage.Line = append(r.lineage.Line, Ancestor{View: membership.ViewID{Sequence: i + 1}})

@@ -108,7 +108,7 @@ func TestAStateFromTheMiddleOfTheViewBeforeHasNoPlaceThere(t *testing.T) { place
 // The owner of a place changes it while the replica goes on.
 func TestAPlaceBelongsToItsOwner(t *testing.T) {
 	id := broadcast.ID{Sender: 1, Boot: 2, Sequence: 3}
-	m := &Replica{cfg: Config{Stored: true}, view: &membership.View{}}
+	m := &Replica{cfg: Config{Stored: true}, viewState: viewState{view: &membership.View{}}}
 	m.noteOrdered(&broadcast.Delivery{ID: id})
 	m.locate(0)
 	id.Sequence++

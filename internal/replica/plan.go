@@ -109,7 +109,9 @@ func (m *Replica) gather() []branch {
 	var bs []branch
 	voters := m.voters()
 	for i, r := range m.reports {
-		b := branch{r.lineage.Label, timed.SetOf(m.view.Members[i].Node), max(1, m.epochs[i].state.Epoch), m.begun || voters.Has(m.view.Members[i].Node), r.lineage.Rank, r.lineage.End}
+		id := m.view.Members[i].Node
+		b := branch{label: r.lineage.Label, members: timed.SetOf(id), epoch: max(1, m.epochs[i].state.Epoch),
+			counts: m.begun || voters.Has(id), rank: r.lineage.Rank, end: r.lineage.End}
 		switch {
 		case r.standing == Holder:
 		case r.standing == Tentative && !r.mates.Intersects(holders):

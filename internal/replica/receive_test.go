@@ -14,7 +14,7 @@ import (
 // can overtake. They come only once. (Campaign state-disks, seed 490.)
 func TestPiecesOvertakeTheOfferToMakeASnapshot(t *testing.T) {
 	n := Name{Label: Label{1}}
-	m := &Replica{phase: merging}
+	m := &Replica{viewState: viewState{phase: merging}}
 	require.False(t, m.wants(n))
 	m.stuck = []service{{name: n}}
 	require.True(t, m.wants(n))
@@ -45,7 +45,7 @@ func TestPiecesOvertakeTheReports(t *testing.T) { piecesBeforeReports(t) }
 // A node that gets several states for a merge says how much of all has come, and no sender.
 func TestProgressOfAMergeHasNoSender(t *testing.T) {
 	cfg := Config{}.WithDefaults()
-	m := &Replica{cfg: cfg, phase: merging}
+	m := &Replica{cfg: cfg, viewState: viewState{phase: merging}}
 	m.cfg.Self.Node = 3
 	for id := range timed.NodeID(2) {
 		n := Name{Label: Label{byte(id)}}

@@ -38,9 +38,17 @@ type Replica struct {
 	held      []held
 	asked     []Name // snapshots requested from the application
 	incoming  []*incoming
-	spare     *Content // of a transfer that came to nothing, perhaps in an earlier incarnation
+	spare     *Content      // of a transfer that came to nothing, perhaps in an earlier incarnation
+	nextAt    timed.Instant // when the rate allows the next chunk
 
-	// Of the view.
+	viewState
+
+	// Invalid counts deliveries that are not messages of this package.
+	Invalid uint64
+}
+
+// viewState is what a Replica knows of its view. Nothing of it outlasts the view.
+type viewState struct {
 	view       *membership.View
 	phase      phase
 	declared   bool   // an operator has said that the view need not wait
@@ -74,16 +82,12 @@ type Replica struct {
 	inputs     Digest    // digest of this node's inputs of the merge
 	claims     []Digest  // the same of all members
 	streams    []*stream
-	peerBlocks [][]uint64    // by member: the blocks that it has announced
-	nextAt     timed.Instant // when the rate allows the next chunk
+	peerBlocks [][]uint64 // by member: the blocks that it has announced
 	pace       pace
 	checks     []check
 	stored     []uint64 // by member: one more than the position that its disk has
 	lastsTo    uint64   // one more than the position through which the state lasts
 	due        due      // what is waited for beyond that
-
-	// Invalid counts deliveries that are not messages of this package.
-	Invalid uint64
 }
 
 // phase is the phase of a view.
@@ -113,7 +117,7 @@ type branch struct {
 // incarnation, or the initial state. That state competes with those of others, like a discarded
 // one. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
-	m := &Replica{cfg: cfg.WithDefaults(), retryAt: timed.Never, resumeAt: timed.Never, lineage: has.unnamed(), old: has,
+	m := &Replica{cfg: cfg.WithDefaults(), viewState: viewState{retryAt: timed.Never, resumeAt: timed.Never}, lineage: has.unnamed(), old: has,
 		remembers: has.Remembers, promised: has.Promised, hasTo: has.Has, heard: has.Confirmed, spare: has.Spare}
 	m.old.Spare = nil
 	if has.Label != (Label{}) {
@@ -221,21 +225,12 @@ func (m *Replica) leave(next *membership.View) {
 
 // begin starts a view, in which every member first reports its state.
 func (m *Replica) begin(v *membership.View) {
-	m.view, m.phase, m.declared, m.said, m.begun, m.earlier, m.overflowed = v, idle, false, 0, false, len(m.queue), false
-	m.ops, m.last, m.reached, m.flushed = false, 0, 0, false
-	m.seen, m.whole, m.pace = 0, 0, pace{}
-	m.reports, m.missing, m.settings = make([]*report, len(v.Members)), len(v.Members), make([]*settings, len(v.Members))
+	n := len(v.Members)
+	m.viewState = viewState{view: v, earlier: len(m.queue), missing: n, reports: make([]*report, n), settings: make([]*settings, n),
+		epochs: make([]epochs, n), disks: make([]disks, n), claims: make([]Digest, n), peerBlocks: make([][]uint64, n), stored: make([]uint64, n),
+		retryAt: timed.Never, resumeAt: timed.Never, due: due{since: timed.Never}}
 	// A snapshot that came before its need was known is sent again if it is needed.
 	m.dropIncoming(func(p *incoming) bool { return !p.wanted })
-	m.epochs, m.disks = make([]epochs, len(v.Members)), make([]disks, len(v.Members))
-	m.branches, m.services, m.streams, m.checks = nil, nil, nil, nil
-	m.stuck, m.refusals, m.retryAt, m.resumeAt = nil, 0, timed.Never, timed.Never
-	m.refused, m.ready, m.readySent, m.claims = timed.Set{}, timed.Set{}, false, make([]Digest, len(v.Members))
-	m.missed = nil
-	m.holders = timed.Set{}
-	m.rolledBack = timed.Set{}
-	m.peerBlocks = make([][]uint64, len(v.Members))
-	m.stored, m.lastsTo, m.due = make([]uint64, len(v.Members)), 0, due{since: timed.Never}
 	if q := m.cfg.Quorum; q != nil && !q.IsQuorum(v.Set) {
 		return
 	}
