@@ -34,23 +34,28 @@ func leadsAlone(t testing.TB, cfg Config) (*Node, *pause.Gate) {
 	return n, gate
 }
 
+// leads returns contexts that last as long as a node leads, and as it leads globally.
+func leads(t testing.TB, n *Node) (local, global context.Context) {
+	local, cancel, err := n.Lead(bounded(t))
+	require.NoError(t, err)
+	t.Cleanup(cancel)
+	global, cancel, err = n.LeadGlobally(bounded(t))
+	require.NoError(t, err)
+	t.Cleanup(cancel)
+	return local, global
+}
+
 // readersOutlastTheLoop stops the loop of a node that leads. Nothing is published any more, and
 // all that the node says of itself ends by the clock alone, no answer after another one of the
 // same lease.
 func readersOutlastTheLoop(t testing.TB) {
 	n, gate := leadsAlone(t, Config{})
-	ctx := bounded(t)
-	local, cancel, err := n.Lead(ctx)
-	require.NoError(t, err)
-	defer cancel()
-	global, cancelGlobal, err := n.LeadGlobally(ctx)
-	require.NoError(t, err)
-	defer cancelGlobal()
+	local, global := leads(t, n)
 	gate.Shut(n.Done())
 
 	for n.LeadsGlobally() {
 	}
-	_, err = n.Edict([]byte("an order"))
+	_, err := n.Edict([]byte("an order"))
 	require.ErrorIs(t, err, ErrNotLeader, "an edict after the lead")
 	require.Error(t, global.Err())
 	for n.Leads() {
@@ -88,14 +93,8 @@ func TestEdictsAreTheirCallers(t *testing.T) { edictsAreTheirCallers(t) }
 // stands. Nothing that the node says of itself counts any more, whoever asks, and no promise.
 func distrustIsHeardByAll(t testing.TB) {
 	n, gate := leadsAlone(t, Config{})
-	ctx := bounded(t)
-	local, cancel, err := n.Lead(ctx)
-	require.NoError(t, err)
-	defer cancel()
-	global, cancelGlobal, err := n.LeadGlobally(ctx)
-	require.NoError(t, err)
-	defer cancelGlobal()
-	hold, err := n.Hold(ctx)
+	local, global := leads(t, n)
+	hold, err := n.Hold(bounded(t))
 	if err != nil {
 		require.ErrorIs(t, err, ErrNotLeader) // a busy machine: lost again
 	}

@@ -3,10 +3,8 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -69,30 +67,9 @@ func playSessions(t *testing.T, seed uint64) (ok bool, repeated int) {
 		for i := range clients {
 			own, p := rand.New(rand.NewPCG(seed, uint64(i+2))), &clients[i]
 			p.at = func() *Store { return store(own.IntN(3)) }
-			h.clients.Go(func() {
-				for n := 0; ; n++ {
-					select {
-					case <-stop:
-						return
-					default:
-					}
-					begin := h.tick()
-					in, out, fine := call(store(i), p.submit, own, fmt.Sprint(i, ".", n))
-					if fine {
-						h.add(i, in, out, begin)
-					}
-					time.Sleep(time.Duration(own.IntN(20)) * time.Millisecond)
-				}
-			})
+			h.start(i, stop, own, func() *Store { return store(i) }, p.submit)
 		}
-		ids := []failaware.NodeID{1, 2, 3}
-		for range 6 {
-			rnd.Shuffle(3, func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-			g.net.Partition(slices.Clone(ids[:rnd.IntN(3)]))
-			time.Sleep(time.Duration(rnd.Int64N(int64(3 * g.bounds.View))))
-		}
-		g.net.Heal()
-		g.settle()
+		g.split(rnd)
 		i := rnd.IntN(3) // it gets the sessions with the state
 		mu.Lock()
 		require.NoError(t, g.stores[i].Close())

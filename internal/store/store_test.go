@@ -410,6 +410,36 @@ func call(s *Store, submit submitter, r *rand.Rand, value string) (in step, out 
 	return in, nil, false
 }
 
+// start has a client of some store call it until stop is closed.
+func (h *history) start(client int, stop <-chan struct{}, r *rand.Rand, of func() *Store, submit submitter) {
+	h.clients.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			begin := h.tick()
+			if in, out, ok := call(of(), submit, r, fmt.Sprint(client, ".", n)); ok {
+				h.add(client, in, out, begin)
+			}
+			time.Sleep(time.Duration(r.IntN(20)) * time.Millisecond)
+		}
+	})
+}
+
+// split splits the network of three nodes at random, again and again, and heals it.
+func (g *group) split(r *rand.Rand) {
+	ids := []failaware.NodeID{1, 2, 3}
+	for range 6 {
+		r.Shuffle(3, func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		g.net.Partition(slices.Clone(ids[:r.IntN(3)]))
+		time.Sleep(time.Duration(r.Int64N(int64(3 * g.bounds.View))))
+	}
+	g.net.Heal()
+	g.settle()
+}
+
 // play has clients write and read one key while the network splits at random. Half of the
 // seeds read by lease.
 func play(t *testing.T, seed uint64) (ok bool, known int) {
@@ -421,30 +451,9 @@ func play(t *testing.T, seed uint64) (ok bool, known int) {
 		stop := make(chan struct{})
 		for i, s := range g.stores {
 			own := rand.New(rand.NewPCG(seed, uint64(i+2)))
-			h.clients.Go(func() {
-				for n := 0; ; n++ {
-					select {
-					case <-stop:
-						return
-					default:
-					}
-					begin := h.tick()
-					in, out, fine := call(s, func(ctx context.Context, c kv.Command) (api.Submitted, error) { return s.Submit(ctx, c, api.Attempt{}) }, own, fmt.Sprint(i, ".", n))
-					if fine {
-						h.add(i, in, out, begin)
-					}
-					time.Sleep(time.Duration(own.IntN(20)) * time.Millisecond)
-				}
-			})
+			h.start(i, stop, own, func() *Store { return s }, func(ctx context.Context, c kv.Command) (api.Submitted, error) { return s.Submit(ctx, c, api.Attempt{}) })
 		}
-		ids := []failaware.NodeID{1, 2, 3}
-		for range 6 {
-			rnd.Shuffle(3, func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-			g.net.Partition(slices.Clone(ids[:rnd.IntN(3)]))
-			time.Sleep(time.Duration(rnd.Int64N(int64(3 * g.bounds.View))))
-		}
-		g.net.Heal()
-		g.settle()
+		g.split(rnd)
 		close(stop)
 		h.clients.Wait()
 		ok, known = h.check()

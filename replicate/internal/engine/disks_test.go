@@ -32,6 +32,12 @@ func storeOn(t testing.TB, disk *disktest.Disk, app *words) *Store {
 	return s
 }
 
+// joinOn has a member keep its state on a disk, until ctx is done.
+func joinOn(ctx context.Context, t *testing.T, h *hub, id timed.NodeID, disk *disktest.Disk) *member {
+	app := &words{}
+	return h.run(ctx, t, id, app, replica.Config{}, storeOn(t, disk, app))
+}
+
 // followed has members with disks split, take the state of each other over, merge and go on, and
 // returns how what a disk has differs from what its application had, at each of these.
 func followed(t *testing.T) (differences []string) {
@@ -42,13 +48,8 @@ func followed(t *testing.T) (differences []string) {
 		var all []*member
 		var disks []*disktest.Disk
 		for id := range timed.NodeID(3) {
-			m := &member{app: &words{}, group: h.join(id + 1), err: make(chan error, 1)}
 			disks = append(disks, disktest.New())
-			e, err := New(replica.Config{}, m.group, m.app, storeOn(t, disks[id], m.app), nil, nil)
-			require.NoError(t, err)
-			m.Engine = e
-			go func() { m.err <- e.Run(ctx) }()
-			all = append(all, m)
+			all = append(all, joinOn(ctx, t, h, id+1, disks[id]))
 		}
 		a, b, c := all[0], all[1], all[2]
 		compare := func(when string) {
@@ -94,13 +95,9 @@ func closesFull(t *testing.T) (untold string) {
 func closeFull(t *testing.T, end func(m *member, stop func())) (untold string) {
 	synctest.Test(t, func(t *testing.T) {
 		h, disk := new(hub), disktest.New()
-		m := &member{app: &words{}, group: h.join(1), err: make(chan error, 1)}
-		e, failed := New(replica.Config{}, m.group, m.app, storeOn(t, disk, m.app), nil, nil)
-		require.NoError(t, failed)
-		m.Engine = e
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		go func() { m.err <- e.Run(ctx) }()
+		m := joinOn(ctx, t, h, 1, disk)
 		h.view(m.group)
 		synctest.Wait()
 		disk.SetRoom(0)
@@ -122,11 +119,7 @@ func breaks(t *testing.T) (goesOn string) {
 	synctest.Test(t, func(t *testing.T) {
 		h, disk := new(hub), disktest.New()
 		ctx, stop := context.WithCancel(t.Context())
-		m := &member{app: &words{}, group: h.join(1), err: make(chan error, 1)}
-		e, failed := New(replica.Config{}, m.group, m.app, storeOn(t, disk, m.app), nil, nil)
-		require.NoError(t, failed)
-		m.Engine = e
-		go func() { m.err <- e.Run(ctx) }()
+		m := joinOn(ctx, t, h, 1, disk)
 		h.view(m.group)
 		synctest.Wait()
 		broken := errors.New("input/output error")
@@ -154,11 +147,7 @@ func fills(t *testing.T) (wrong string) {
 	synctest.Test(t, func(t *testing.T) {
 		h, disk := new(hub), disktest.New()
 		ctx, stop := context.WithCancel(t.Context())
-		m := &member{app: &words{}, group: h.join(1), err: make(chan error, 1)}
-		e, err := New(replica.Config{}, m.group, m.app, storeOn(t, disk, m.app), nil, nil)
-		require.NoError(t, err)
-		m.Engine = e
-		go func() { m.err <- e.Run(ctx) }()
+		m := joinOn(ctx, t, h, 1, disk)
 		h.view(m.group)
 		expect := func(full error) {
 			time.Sleep(10 * time.Second) // the writer tries again
@@ -259,13 +248,8 @@ func TestAFullDiskOfAnotherNodeIsNamed(t *testing.T) {
 		var all []*member
 		var disks []*disktest.Disk
 		for id := range timed.NodeID(2) {
-			m := &member{app: &words{}, group: h.join(id + 1), err: make(chan error, 1)}
 			disks = append(disks, disktest.New())
-			e, err := New(replica.Config{}, m.group, m.app, storeOn(t, disks[id], m.app), nil, nil)
-			require.NoError(t, err)
-			m.Engine = e
-			go func() { m.err <- e.Run(ctx) }()
-			all = append(all, m)
+			all = append(all, joinOn(ctx, t, h, id+1, disks[id]))
 		}
 		h.view(all[0].group, all[1].group)
 		expect := func(members timed.Set, after time.Duration) {

@@ -77,8 +77,13 @@ func join(t *testing.T, h *hub, id timed.NodeID) *member {
 
 // joinWith has a member keep the state that it gets in its own way, or nil, until ctx is done.
 func joinWith(ctx context.Context, t *testing.T, h *hub, id timed.NodeID, part func() replica.Bytes) *member {
-	m := &member{app: &words{}, group: h.join(id), err: make(chan error, 1)}
-	e, err := New(replica.Config{HashEvery: 2, NewPart: part}, m.group, m.app, nil, nil, nil)
+	return h.run(ctx, t, id, &words{}, replica.Config{HashEvery: 2, NewPart: part}, nil)
+}
+
+// run has a member with an application and its store, or nil, until ctx is done.
+func (h *hub) run(ctx context.Context, t *testing.T, id timed.NodeID, app *words, cfg replica.Config, store *Store) *member {
+	m := &member{app: app, group: h.join(id), err: make(chan error, 1)}
+	e, err := New(cfg, m.group, app, store, nil, nil)
 	require.NoError(t, err)
 	m.Engine = e
 	go func() { m.err <- e.Run(ctx) }()
