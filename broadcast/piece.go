@@ -99,12 +99,12 @@ func (p *Plan) continueGroup(g *Group) (to *Group, continued bool) {
 
 // continueBranch returns the last branch of the terms if b continues it. Otherwise it adds
 // a branch that b begins.
-func (m *Commit) continueBranch(b *Branch) (to *Branch, continued bool) {
-	n := len(m.Branches)
-	if continued = n > 0 && m.Branches[n-1].Previous == b.Previous; !continued {
-		m.Branches = append(m.Branches, Branch{Previous: b.Previous, End: b.End, Stable: b.Stable})
+func (c *Commit) continueBranch(b *Branch) (to *Branch, continued bool) {
+	n := len(c.Branches)
+	if continued = n > 0 && c.Branches[n-1].Previous == b.Previous; !continued {
+		c.Branches = append(c.Branches, Branch{Previous: b.Previous, End: b.End, Stable: b.Stable})
 	}
-	return &m.Branches[len(m.Branches)-1], continued
+	return &c.Branches[len(c.Branches)-1], continued
 }
 
 // cutPlan returns the pieces of a plan. A group may continue in the next piece.

@@ -101,13 +101,8 @@ func (s *Service) mayDecide() bool {
 	if !s.decides() {
 		return false
 	}
-	for i := range s.members {
-		m := &s.members[i]
-		for c := range classes {
-			if s.orderable(i, m, c) > m.stream(c).ordered {
-				return true
-			}
-		}
+	if s.countRanges() > 0 {
+		return true
 	}
 	if len(s.deferred.heap) == 0 {
 		return false
