@@ -27,18 +27,23 @@ func keyOf(values url.Values) (string, error) {
 	return key, nil
 }
 
+// read calls f with the latest state or, if the request says so, with that of this node.
+func (s *Server) read(ctx context.Context, q *http.Request, f func(*kv.State)) (KVFresh, error) {
+	local, err := flagOf(q, "local", false)
+	if err != nil {
+		return KVFresh{}, badRequest{err}
+	}
+	return s.store.Read(ctx, !local, f)
+}
+
 func (s *Server) kvGet(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
 	key, err := keyOf(q.URL.Query())
 	if err != nil {
 		return err
 	}
-	fresh, err := latest(q)
-	if err != nil {
-		return err
-	}
 	var e *kv.Entry
 	a := KVGet{Key: key}
-	a.Fresh, err = s.store.Read(ctx, fresh, func(st *kv.State) {
+	a.Fresh, err = s.read(ctx, q, func(st *kv.State) {
 		e = st.Get(key)
 		a.Revision, a.Place = st.Place().Revision, st.Place().String()
 	})
@@ -57,11 +62,8 @@ func (s *Server) kvGet(ctx context.Context, w http.ResponseWriter, q *http.Reque
 }
 
 func (s *Server) kvList(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	fresh, err := latest(q)
-	if err != nil {
-		return err
-	}
 	limit := kv.MaxList
+	var err error
 	if text := q.URL.Query().Get("limit"); text != "" {
 		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > kv.MaxList {
 			return badRequest{fmt.Errorf("limit %.40q is not a number from 1 to %d", text, kv.MaxList)}
@@ -69,7 +71,7 @@ func (s *Server) kvList(ctx context.Context, w http.ResponseWriter, q *http.Requ
 	}
 	var list []*kv.Entry
 	a := KVList{Items: []KVItem{}}
-	a.Fresh, err = s.store.Read(ctx, fresh, func(st *kv.State) {
+	a.Fresh, err = s.read(ctx, q, func(st *kv.State) {
 		list, a.More = st.List(q.URL.Query().Get("prefix"), q.URL.Query().Get("after"), limit, kv.MaxListBytes)
 		a.Revision, a.Place = st.Place().Revision, st.Place().String()
 	})
@@ -88,12 +90,8 @@ func (s *Server) kvLease(ctx context.Context, w http.ResponseWriter, q *http.Req
 	if err != nil {
 		return err
 	}
-	fresh, err := latest(q)
-	if err != nil {
-		return err
-	}
 	var a KVLease
-	a.Fresh, err = s.store.Read(ctx, fresh, func(st *kv.State) {
+	a.Fresh, err = s.read(ctx, q, func(st *kv.State) {
 		var l kv.Lease
 		a = KVLease{Lease: id.String(), Keys: []string{}}
 		if l, a.Found = st.Lease(id); a.Found {
@@ -130,13 +128,10 @@ func conflictOf(c *kv.Conflict) KVConflict {
 }
 
 func (s *Server) kvConflicts(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
-	fresh, err := latest(q)
-	if err != nil {
-		return err
-	}
 	var list []*kv.Conflict
+	var err error
 	a := KVConflicts{Conflicts: []KVConflict{}}
-	a.Fresh, err = s.store.Read(ctx, fresh, func(st *kv.State) {
+	a.Fresh, err = s.read(ctx, q, func(st *kv.State) {
 		list, a.Forgotten = st.Conflicts(q.URL.Query().Get("prefix")), st.Summary().Forgotten
 	})
 	if err != nil {

@@ -142,15 +142,6 @@ func kvCode(err error) int {
 	return http.StatusServiceUnavailable
 }
 
-// latest returns whether a request wants the latest state, which is the default.
-func latest(q *http.Request) (bool, error) {
-	local, err := flagOf(q, "local", false)
-	if err != nil {
-		return false, badRequest{err}
-	}
-	return !local, nil
-}
-
 // kvStatus answers from the state of this node, so that it always answers.
 func (s *Server) kvStatus(ctx context.Context, w http.ResponseWriter, q *http.Request) error {
 	a := KVStatus{MaxKeys: kv.MaxKeys, MaxBytes: kv.MaxBytes, Watchers: int(s.watches.open.Load()), Absent: []int{}}
