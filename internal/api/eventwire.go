@@ -52,7 +52,7 @@ func Kinds() []string { return slices.Clone(kinds) }
 // are only part of the topic all.
 func KindsOf(name string) (of []string) {
 	for _, kind := range kinds {
-		if kind == name || slices.ContainsFunc(topics[name], func(prefix string) bool { return strings.HasPrefix(kind, prefix) }) {
+		if kind == name || hasPrefix(kind, topics[name]) {
 			of = append(of, kind)
 		}
 	}
@@ -61,14 +61,11 @@ func KindsOf(name string) (of []string) {
 
 // wanted reports whether a kind of event belongs to a topic.
 func wanted(topic, kind string) bool {
-	for _, list := range [][]string{topics[topic], always} {
-		for _, prefix := range list {
-			if strings.HasPrefix(kind, prefix) {
-				return true
-			}
-		}
-	}
-	return false
+	return hasPrefix(kind, topics[topic]) || hasPrefix(kind, always)
+}
+
+func hasPrefix(kind string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(kind, prefix) })
 }
 
 func eventID(run string, seq uint64) string { return run + "." + strconv.FormatUint(seq, 10) }

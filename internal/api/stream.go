@@ -45,11 +45,7 @@ func (s *Server) events(w http.ResponseWriter, q *http.Request) {
 	s.streams.Serve(w, q, s.last.Load(), func(ctx context.Context, seq uint64) iter.Seq[[]byte] {
 		return func(yield func([]byte) bool) {
 			for e := range s.node.EventsSince(ctx, seq) {
-				if !wanted(topic, e.Kind()) {
-					continue
-				}
-				msg := s.streams.Message(e.Head().Sequence, e.Kind(), s.eventOf(e))
-				if !yield(msg) {
+				if wanted(topic, e.Kind()) && !yield(s.streams.Message(e.Head().Sequence, e.Kind(), s.eventOf(e))) {
 					return
 				}
 			}
@@ -106,7 +102,7 @@ func (s *Streams) stream(w http.ResponseWriter, q *http.Request, last string, me
 	if q.Method == http.MethodHead {
 		return true
 	}
-	return out.send([]byte(": events\n\n")) == nil && s.relay(ctx, cancel, out, feed)
+	return out.send([]byte(": events\n\n")) == nil && s.relay(ctx, out, feed)
 }
 
 // sinceOf returns the id after which a client wants a stream to continue. The header,
@@ -119,8 +115,8 @@ func sinceOf(q *http.Request) string {
 }
 
 // relay sends messages, and regularly a comment, so that each side notices the end of
-// the other. It reports whether it has sent all messages.
-func (s *Streams) relay(ctx context.Context, cancel context.CancelFunc, out *sender, messages iter.Seq[[]byte]) bool {
+// the other. It reports whether it has sent all messages. ctx must end when it has returned.
+func (s *Streams) relay(ctx context.Context, out *sender, messages iter.Seq[[]byte]) bool {
 	feed := make(chan []byte)
 	go func() {
 		defer close(feed)
@@ -147,7 +143,6 @@ func (s *Streams) relay(ctx context.Context, cancel context.CancelFunc, out *sen
 			return false
 		}
 		if out.send(msg) != nil {
-			cancel()
 			return false
 		}
 	}
