@@ -34,8 +34,7 @@ func slowTogether(t *testing.T, quorum bool) {
 		a.gate = make(chan struct{})
 	}
 	all := inMemory(t, net, c, replicate.Config{MaxQueued: 1 << 10}, apps...)
-	b := all[0].Node().Bounds()
-	time.Sleep(b.Ready + b.View)
+	meet(all[0].Node())
 	require.Equal(t, quorum, submit(t, all[1], "one").Lasting)
 	var boots []failaware.BootID
 	for _, h := range all {

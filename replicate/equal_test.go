@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,8 +51,7 @@ func TestBothSidesNameADifference(t *testing.T) {
 					}
 					all[i] = start(t, failaware.Config{ID: failaware.NodeID(i + 1), Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}}, c, &words{})
 				}
-				b := all[0].Node().Bounds()
-				time.Sleep(b.Ready + b.View)
+				meet(all[0].Node())
 				for i, text := range []string{s.here, s.there} {
 					require.Len(t, all[i].differed(), 1)
 					require.Contains(t, all[i].differed()[0], text)

@@ -47,8 +47,7 @@ func (f floods) play(t *testing.T) (got fairness) {
 		for i := range all {
 			all[i], _ = begin(i + 1)
 		}
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		meet(all[0].Node())
 		_, err := all[0].Submit(t.Context(), make([]byte, 4))
 		require.NoError(t, err)
 		require.NoError(t, all[4].Close()) // it comes again without a state

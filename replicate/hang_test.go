@@ -44,8 +44,7 @@ func hang(t testing.TB, h hung) error {
 	apps[2].gate = make(chan struct{})
 	cast := failaware.BroadcastConfig{RequireQuorum: true, SlowAfter: time.Second, Backlog: h.backlog}
 	all := inMemory(t, net, cast, replicate.Config{MaxQueued: h.queued}, apps...)
-	b := all[0].Node().Bounds()
-	time.Sleep(b.Ready + b.View)
+	b := meet(all[0].Node())
 	boot := all[2].Node().Status().Boot
 	submit(t, all[0], "wait")
 	for i := range 1100 {

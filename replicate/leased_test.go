@@ -18,8 +18,7 @@ import (
 func TestReadsByLeaseSendNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := inMemory(t, memory.New(memory.Options{Seed: 3}), failaware.BroadcastConfig{RequireQuorum: true}, replicate.Config{}, applications(3, 0)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		meet(all[0].Node())
 		_, err := all[2].ReadLeased(within(t, time.Second), func() {}) // nothing was submitted yet
 		require.NoError(t, err)
 		first := submit(t, all[0], "first")
@@ -42,8 +41,7 @@ func staleReads(t *testing.T) (reads, stale int) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 4})
 		all := inMemory(t, net, failaware.BroadcastConfig{RequireQuorum: true}, replicate.Config{}, applications(3, 0)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		b := meet(all[0].Node())
 		submit(t, all[0], "word")
 		net.Partition([]failaware.NodeID{1}, []failaware.NodeID{2}, []failaware.NodeID{3})
 		given, cancel := context.WithCancel(t.Context())

@@ -20,8 +20,7 @@ func TestAQuorumThatHasForgottenWaits(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 8})
 		cast := failaware.BroadcastConfig{RequireQuorum: true}
 		all := inMemory(t, net, cast, replicate.Config{}, applications(5, 0)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		b := meet(all[0].Node())
 		require.Len(t, all[0].begins(), 1)
 		require.True(t, all[0].begins()[0].Remember.Empty())
 		submit(t, all[0], "kept")
@@ -56,8 +55,7 @@ func TestBootstrapEndsTheWaiting(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 9})
 		cast := failaware.BroadcastConfig{RequireQuorum: true}
 		all := inMemory(t, net, cast, replicate.Config{}, applications(3, 0)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		b := meet(all[0].Node())
 		submit(t, all[0], "kept")
 		require.NoError(t, all[2].Bootstrap(t.Context()), "it waits for nothing")
 		require.NoError(t, all[1].Close())
@@ -77,8 +75,7 @@ func TestAGroupThatHasForgottenEverythingBeginsAnew(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 10})
 		cast := failaware.BroadcastConfig{RequireQuorum: true}
 		all := inMemory(t, net, cast, replicate.Config{}, applications(3, 0)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		b := meet(all[0].Node())
 		submit(t, all[0], "gone")
 		for i := range all {
 			require.NoError(t, all[i].Close())
@@ -99,8 +96,7 @@ func TestAReadDuringWhichTheViewChangesIsNotUpToDate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 3})
 		all := inMemory(t, net, failaware.BroadcastConfig{}, replicate.Config{}, applications(2, 0)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		b := meet(all[0].Node())
 		submit(t, all[0], "one")
 		r := all[0].Replica
 		parts := func() {

@@ -39,8 +39,7 @@ func TestMessagesPassBesideTheOperations(t *testing.T) {
 			}}
 			all = append(all, start(t, failaware.Config{ID: failaware.NodeID(i + 1), Transport: net.Transport(), Broadcast: &cast}, c, app))
 		}
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		meet(all[0].Node())
 		strict := failaware.BroadcastOptions{Order: failaware.TotalOrder, Atomicity: failaware.StrictAtomicity}
 		submit(t, all[0], "one")
 		o, err := all[1].BroadcastAndWait(within(t, time.Minute), []byte("hello"), strict)

@@ -202,6 +202,13 @@ func inMemory(t testing.TB, net *memory.Network, b failaware.BroadcastConfig, c 
 	return all
 }
 
+// meet waits until a node and those that were started with it are in one view.
+func meet(n *failaware.Node) failaware.Bounds {
+	b := n.Bounds()
+	time.Sleep(b.Ready + b.View)
+	return b
+}
+
 // restart ends a node's process, and starts another without a state.
 func restart(t testing.TB, net *memory.Network, b failaware.BroadcastConfig, all []*holder, i int) {
 	t.Helper()
@@ -247,8 +254,7 @@ func TestReplicasSplitAndMerge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 1})
 		all := inMemory(t, net, failaware.BroadcastConfig{}, replicate.Config{HashEvery: 5}, applications(5, 0)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		b := meet(all[0].Node())
 		require.Equal(t, 1, submit(t, all[0], "one").Result)
 		require.Equal(t, 2, submit(t, all[4], "two").Result)
 		net.Partition([]failaware.NodeID{1, 2, 3}, []failaware.NodeID{4, 5})
@@ -303,8 +309,7 @@ func TestAJoinerGetsALargeStateWhileOthersWrite(t *testing.T) {
 		cast := failaware.BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10}
 		cfg := replicate.Config{Rate: 1 << 20, Window: 64 << 10}
 		all := inMemory(t, net, cast, cfg, applications(2, size)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		meet(all[0].Node())
 		submit(t, all[0], "first")
 		ctx, stop := context.WithCancel(t.Context())
 		var sent atomic.Int64
@@ -351,8 +356,7 @@ func TestATransferGoesOnWhenItsSenderIsKilled(t *testing.T) {
 		cast := failaware.BroadcastConfig{Window: 256 << 10, MaxPayload: 4 << 10}
 		cfg := replicate.Config{Rate: 1 << 20, Window: 64 << 10}
 		all := inMemory(t, net, cast, cfg, applications(3, size)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		b := meet(all[0].Node())
 		submit(t, all[0], "first")
 		joiner := start(t, failaware.Config{ID: 4, Transport: net.Transport(), Broadcast: &cast}, cfg, &words{})
 		for joiner.Progress().Bytes < 2*size/3 {
@@ -420,8 +424,7 @@ func TestAnOperationOfAnAbsentNodeIsAppliedOnce(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 1})
 		cast := failaware.BroadcastConfig{RequireQuorum: true}
 		all := inMemory(t, net, cast, replicate.Config{}, applications(5, 0)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		b := meet(all[0].Node())
 		submit(t, all[0], "first")
 		for id := range failaware.NodeID(4) {
 			net.Cut(id+1, 5)
@@ -452,8 +455,7 @@ func TestAnApplicationThatFailsEndsItsNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 5})
 		all := inMemory(t, net, failaware.BroadcastConfig{}, replicate.Config{}, applications(1, 0)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		meet(all[0].Node())
 		submit(t, all[0], "one")
 		joiner := start(t, failaware.Config{ID: 2, Transport: net.Transport(), Broadcast: &failaware.BroadcastConfig{}},
 			replicate.Config{}, &words{fail: errors.New("disk full")})
@@ -473,8 +475,7 @@ func TestAnotherIncarnationGetsTheStateAgain(t *testing.T) {
 		apps := applications(2, 0)
 		apps[1].gate = make(chan struct{})
 		all := inMemory(t, net, slow, replicate.Config{MaxQueued: 1 << 10}, apps...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		meet(all[0].Node())
 		submit(t, all[1], "one")
 		boot := all[1].Node().Status().Boot
 		submit(t, all[0], "wait")

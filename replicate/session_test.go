@@ -140,8 +140,7 @@ func TestSessionsGoThroughAMerge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := memory.New(memory.Options{Seed: 24})
 		all := inMemory(t, net, failaware.BroadcastConfig{}, replicate.Config{HashEvery: 1}, applications(4, 0)...)
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		b := meet(all[0].Node())
 		both := openSession(t, all[0])
 		net.Partition([]failaware.NodeID{1, 2}, []failaware.NodeID{3, 4})
 		time.Sleep(2 * b.View)

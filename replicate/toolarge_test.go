@@ -25,8 +25,7 @@ func besideLarge(t testing.TB, seed uint64) (net *memory.Network, all []*holder,
 		cfg.ID++
 		all = append(all, start(t, cfg, replicate.Config{}, app))
 	}
-	b := all[0].Node().Bounds()
-	time.Sleep(b.Ready + b.View)
+	meet(all[0].Node())
 	submit(t, all[0], "large")
 	net.Partition(large, apart)
 	cfg.ID = 3

@@ -103,8 +103,7 @@ func largeState(t *testing.T, size, inMemory int) (grown uint64) {
 			r, _ := start(i + 1)
 			all = append(all, r)
 		}
-		b := all[0].Node().Bounds()
-		time.Sleep(b.Ready + b.View)
+		meet(all[0].Node())
 		_, err := all[0].Submit(t.Context(), make([]byte, 4))
 		require.NoError(t, err)
 		require.NoError(t, all[3].Close()) // it comes again without a state
