@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
 	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/edict/fence"
@@ -83,6 +84,31 @@ func (s *shownEdict) write(w io.Writer) error {
 		t.Row(v.Node, count, v.Boot, time.Duration(v.AtNS))
 	}
 	return t.Flush()
+}
+
+func newEdictCreateCommand(g *globals) *cobra.Command {
+	var payload string
+	cmd := &cobra.Command{
+		Use: "create", Short: "Have the node, which must lead globally, create an edict for a payload", Args: cobra.NoArgs,
+		Long: `Have the node create an edict for the SHA-256 of a file, and print the edict. The exit
+code is 1 if the node does not lead globally.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := readPayload(cmd.InOrStdin(), payload)
+			if err != nil {
+				return cli.Wrong("--payload: %w", err)
+			}
+			digest := edict.Sum(b)
+			return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
+				e, err := c.Edict(ctx, hex.EncodeToString(digest[:]))
+				if err != nil {
+					return err
+				}
+				return cli.PrintLine(cmd, e, e.Edict)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&payload, "payload", "-", "the file that the edict is for ('-': standard input)")
+	return cmd
 }
 
 func newEdictVerifyCommand(g *globals) *cobra.Command {

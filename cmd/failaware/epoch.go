@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
-	"github.com/failaware/failaware/leader/edict"
 	"github.com/failaware/failaware/leader/quorum"
 )
 
@@ -161,30 +159,5 @@ successor and more dead.`,
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace it without a leader; read the conditions first")
 	cmd.Flags().BoolVar(&f.unheard, "unheard", false, "replace it although no quorum of the new system is heard")
 	cmd.Flags().StringVar(&f.dead, "dead", "", "with --force: the members that are off for good, such as 3,4")
-	return cmd
-}
-
-func newEdictCreateCommand(g *globals) *cobra.Command {
-	var payload string
-	cmd := &cobra.Command{
-		Use: "create", Short: "Have the node, which must lead globally, create an edict for a payload", Args: cobra.NoArgs,
-		Long: `Have the node create an edict for the SHA-256 of a file, and print the edict. The exit
-code is 1 if the node does not lead globally.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := readPayload(cmd.InOrStdin(), payload)
-			if err != nil {
-				return cli.Wrong("--payload: %w", err)
-			}
-			digest := edict.Sum(b)
-			return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
-				e, err := c.Edict(ctx, hex.EncodeToString(digest[:]))
-				if err != nil {
-					return err
-				}
-				return cli.PrintLine(cmd, e, e.Edict)
-			})
-		},
-	}
-	cmd.Flags().StringVar(&payload, "payload", "-", "the file that the edict is for ('-': standard input)")
 	return cmd
 }
