@@ -243,7 +243,7 @@ func (p *addresses) admits(n *Node, f *flight) bool {
 		p.came[flow{n.proc.Index, f.source}] += p.w.size(&f.packet)
 	}
 	from := timed.Incarnation{Node: h.Source, Boot: h.Boot}
-	if !d.windows.Take(from, h.Counter) {
+	if !d.windows.Take(from, h.Counter, n.proc.Stack.Datagram().Boot(h.Source)) {
 		return false
 	}
 	name := packetName{timed.Incarnation{Node: n.proc.ID, Boot: n.proc.Boot}, from, h.Counter}
