@@ -127,7 +127,8 @@ type Report struct {
 }
 
 // MaxSequence bounds sequences on the wire. Sequences in the upper half are ignored, so
-// that no message can exhaust them.
+// that a successor can always be sent. A holder of the key that forges the last one below
+// them ends all views, until the state directories are new.
 const MaxSequence = 1 << 62
 
 // reachable is the largest sequence that a node takes part in.
