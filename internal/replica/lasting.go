@@ -138,17 +138,12 @@ func (m *Replica) takeBarrier(d broadcast.Delivery) {
 }
 
 // newest returns the state of the last quorum. Quorums intersect, so their views are one
-// line, in which sequences grow. Among equals, the state of a holder is preferred to one
-// that was discarded or is of an earlier incarnation, then a state that continues the
-// other, and then the state that more members have. A tentative state is the last among
-// equals: with Stored, the disk of its node has the initial state under the rank of a view
-// whose operations other disks have.
+// line, in which sequences grow.
 func (m *Replica) newest(bs []branch) branch {
-	best, weight := bs[0], m.weightOf(bs[0])
+	best := bs[0]
 	for _, b := range bs[1:] {
-		w := m.weightOf(b)
-		if c := b.compare(&best); c > 0 || c == 0 && (w > weight || w == weight && m.preferred(&b, &best)) {
-			best, weight = b, w
+		if c := b.compare(&best); c > 0 || c == 0 && m.preferred(&b, &best) {
+			best = b
 		}
 	}
 	return best
@@ -185,12 +180,26 @@ func (m *Replica) voters() timed.Set {
 	return m.remembering().Intersect(system.Members())
 }
 
-// preferred reports whether b is preferred to o, which has the same rank and weight.
+// preferred reports whether b is preferred to o, which has the same rank. With Stored, the state
+// that continues the other has all of it, and what lasts is in the one that got farther in the
+// view of the rank. The standing of its members says less: a disk at the beginning of that view
+// gives its rank to the branch of a holder that was in none since the view before. Among equals,
+// the state of a holder is preferred to one that was discarded or is of an earlier incarnation,
+// then, without Stored, a state that continues the other, and then the state that more members
+// have. A tentative state is the last among equals: with Stored, the disk of its node has the
+// initial state under the rank of a view whose operations other disks have.
 func (m *Replica) preferred(b, o *branch) bool {
+	x, y := m.weightOf(b), m.weightOf(o)
+	if !m.cfg.Stored && x != y {
+		return x > y
+	}
 	if more, less := m.includes(b, o), m.includes(o, b); more != less {
 		return more
 	}
 	if x, y := m.rankedBy(b), m.rankedBy(o); m.cfg.Stored && x != y {
+		return x > y
+	}
+	if x != y {
 		return x > y
 	}
 	return b.members.Len() > o.members.Len()
@@ -201,7 +210,7 @@ func (m *Replica) preferred(b, o *branch) bool {
 // farthest has it, whatever was flushed behind.
 func (m *Replica) rankedBy(b *branch) (position uint64) {
 	for id := range b.members.All() {
-		position = max(position, m.reportOf(id).lineage.ranked())
+		position = max(position, rankedIn(m.reportOf(id).lineage.Line, b.rank))
 	}
 	return position
 }
@@ -209,7 +218,7 @@ func (m *Replica) rankedBy(b *branch) (position uint64) {
 // weightOf returns the weight of a branch by the standing of its members: 2 if one of them is
 // a holder, 1 if they have discarded it or have it from an earlier incarnation, and 0 if it
 // is tentative.
-func (m *Replica) weightOf(b branch) (weight int) {
+func (m *Replica) weightOf(b *branch) (weight int) {
 	for id := range b.members.All() {
 		switch m.reportOf(id).standing {
 		case Holder:

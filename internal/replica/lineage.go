@@ -51,11 +51,11 @@ func farthest(line []Ancestor, rank uint64) int {
 	return at
 }
 
-// ranked returns the position up to which the state has what was ordered in the view of its
-// rank, with Stored.
-func (l *Lineage) ranked() uint64 {
-	if i := farthest(l.Line, l.Rank); i >= 0 {
-		return l.Line[i].Reached
+// rankedIn returns the position up to which a state with these ancestors has what was ordered in
+// the view of a rank, with Stored.
+func rankedIn(line []Ancestor, rank uint64) uint64 {
+	if i := farthest(line, rank); i >= 0 {
+		return line[i].Reached
 	}
 	return 0
 }

@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/replica", noti
 var notices = map[string]func(testing.TB){
 	"ReplicaLineForgetsRank":     lastsBehindViews,
 	"ReplicaRankedIgnored":       lastsBehindFlushes,
+	"ReplicaHolderFirst":         holderOfAnOlderRank,
 	"ReplicaNoGeneration":        whatFollowsABeginningStays,
 	"ReplicaGenerationAsKnown":   whatFollowsABeginningStays,
 	"ReplicaBegunByVoters":       beginsWithTheNewest,

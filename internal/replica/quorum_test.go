@@ -42,24 +42,29 @@ func unsettledQuorum(t testing.TB) {
 func TestAViewThatIsNotSettledMakesNoStateNewer(t *testing.T) { unsettledQuorum(t) }
 
 // tentativeIsOlder has a process find the initial state on its disk, under the rank of a
-// view whose operations the disk of another has. Then it gets operations of a view that is
-// not settled.
+// view whose operations the disk of another has, in the order or flushed. Then it gets
+// operations of a view that is not settled.
 func tentativeIsOlder(t testing.TB) {
-	w := newWorld(3, Config{Stored: true, Quorum: majority(1, 2, 3)})
-	w.install(0, 1, 2)
-	begin := w.nodes[2].place
-	require.Zero(t, begin.Position)
-	w.op(0, "a")
-	w.nodes[1], w.nodes[2] = w.node(1, 1, w.nodes[1].place.Named()), w.node(2, 1, begin.Named())
-	w.nodes[1].app = "a"
-	w.hold = func(from int, payload []byte) bool { return from == 1 && kind(payload[0]) == kindReport }
-	w.install(1, 2)
-	w.op(2, "x")
-	w.hold = nil
-	w.install(1, 2)
-	w.run(10 * time.Millisecond)
-	for i := 1; i <= 2; i++ {
-		require.Equal(t, "a", w.nodes[i].app, "node %d", i+1)
+	for _, apply := range []func(*world){
+		func(w *world) { w.op(0, "a") },
+		func(w *world) { w.flushed(1, "a") },
+	} {
+		w := newWorld(3, Config{Stored: true, Quorum: majority(1, 2, 3)})
+		w.install(0, 1, 2)
+		begin := w.nodes[2].place
+		require.Zero(t, begin.Position)
+		apply(w)
+		w.nodes[1], w.nodes[2] = w.node(1, 1, w.nodes[1].place.Named()), w.node(2, 1, begin.Named())
+		w.nodes[1].app = "a"
+		w.hold = func(from int, payload []byte) bool { return from == 1 && kind(payload[0]) == kindReport }
+		w.install(1, 2)
+		w.op(2, "x")
+		w.hold = nil
+		w.install(1, 2)
+		w.run(10 * time.Millisecond)
+		for i := 1; i <= 2; i++ {
+			require.Equal(t, "a", w.nodes[i].app, "node %d", i+1)
+		}
 	}
 }
 
