@@ -15,6 +15,7 @@ var notices = map[string]func(testing.TB){
 	"ReplicaLineForgetsRank":     lastsBehindViews,
 	"ReplicaRankedIgnored":       lastsBehindFlushes,
 	"ReplicaHolderFirst":         holderOfAnOlderRank,
+	"ReplicaBlankUnranked":       blankKeepsItsGeneration,
 	"ReplicaNoGeneration":        whatFollowsABeginningStays,
 	"ReplicaGenerationAsKnown":   whatFollowsABeginningStays,
 	"ReplicaBegunByVoters":       beginsWithTheNewest,
