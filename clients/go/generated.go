@@ -834,7 +834,7 @@ type KVStatus struct {
 	// Absent Nodes that may know more, for which the view waits.
 	Absent []int `json:"absent"`
 
-	// Accepting The node takes commands, and they have outcomes: it is false while a disk holds them up, or for more than five seconds a member of the view.
+	// Accepting The node takes commands, and they have outcomes: it is false while the view is not up to date, while a disk holds them up, or for more than five seconds a member of the view.
 	Accepting bool `json:"accepting"`
 
 	// Bytes What they and their values count.
@@ -861,7 +861,7 @@ type KVStatus struct {
 	// Kind The kind.
 	Kind KVStatusKind `json:"kind"`
 
-	// Lag Which members of the view commands wait for, with no progress for more than two seconds, and why that may be.
+	// Lag Which members of the view commands wait for, with no progress for more than two seconds, and why that may be; or that the node is in no view that is up to date.
 	Lag *string `json:"lag,omitempty"`
 
 	// Leases The number of leases.

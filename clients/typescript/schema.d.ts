@@ -1738,7 +1738,7 @@ export interface components {
             storage?: string;
             /** @description Why the disk of this node takes nothing, as when it is full: the node takes no commands until it does again. */
             disk?: string;
-            /** @description The node takes commands, and they have outcomes: it is false while a disk holds them up, or for more than five seconds a member of the view. */
+            /** @description The node takes commands, and they have outcomes: it is false while the view is not up to date, while a disk holds them up, or for more than five seconds a member of the view. */
             accepting: boolean;
             /** @description Nodes that may know more, for which the view waits. */
             absent: number[];
@@ -1797,7 +1797,7 @@ export interface components {
             /** @description The limit of bytes. */
             max_bytes: number;
             fresh: components["schemas"]["KVFresh"];
-            /** @description Which members of the view commands wait for, with no progress for more than two seconds, and why that may be. */
+            /** @description Which members of the view commands wait for, with no progress for more than two seconds, and why that may be; or that the node is in no view that is up to date. */
             lag?: string;
         };
         /** @description An item of the stream of changes. */

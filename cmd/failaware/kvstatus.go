@@ -20,8 +20,8 @@ func newKVStatusCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show what the node knows about the store", Args: cobra.NoArgs,
 		Long: `Show what the node knows about the store. The exit code is 5 if the node takes no commands,
-or a disk, of this node or another, or a member of the view that acknowledges nothing holds
-them up.`,
+is in no view that is up to date, or a disk, of this node or another, or a member of the
+view that acknowledges nothing holds them up.`,
 		Example: "  failaware kv status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var a api.KVStatus

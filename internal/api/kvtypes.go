@@ -150,7 +150,7 @@ type KVStatus struct {
 	MaxKeys    int     `json:"max_keys"`
 	MaxBytes   int     `json:"max_bytes"`
 	Fresh      KVFresh `json:"fresh"`
-	Lag        string  `json:"lag,omitempty"` // which members of the view the commands wait for
+	Lag        string  `json:"lag,omitempty"` // which members of the view, or what view, the commands wait for
 }
 
 // KVChange is one item of the stream /v1/kv/watch.

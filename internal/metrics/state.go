@@ -71,7 +71,7 @@ var (
 	descMessages   = desc("broadcast_messages_total", "Messages that were sent by this program and delivered to it.", "direction")
 	descMessageLen = desc("broadcast_bytes_total", "Bytes of the payloads of those messages.", "direction")
 
-	descAccepting   = desc("store_accepting", "Whether the store takes operations, and neither a disk nor a member of the view holds them up.")
+	descAccepting   = desc("store_accepting", "Whether the store takes operations, the view is up to date, and neither a disk nor a member of the view holds them up.")
 	descBehind      = desc("store_behind", "Operations that are delivered to the store and not applied yet.")
 	descHeld        = desc("store_items", "What the store holds.", "item")
 	descStoreBytes  = desc("store_bytes", "Bytes of the keys and values of the store.")

@@ -13,7 +13,7 @@ import (
 
 // Counts says what a store has done since its start, and what it holds.
 type Counts struct {
-	Accepting                      bool // operations are taken, and neither a disk nor a member of the view holds them up
+	Accepting                      bool // operations are taken, the view is up to date, and neither a disk nor a member of the view holds them up
 	Behind                         int  // operations that are delivered and not applied yet
 	Keys, Bytes, Leases, Conflicts int
 	Applied                        uint64            // operations, of all nodes
@@ -83,7 +83,7 @@ func (s *Store) noteEvent(e replicate.Event) {
 // Counts returns the counts. It waits while an operation is being applied.
 func (s *Store) Counts() Counts {
 	p := s.replica.Progress()
-	c := Counts{Accepting: takesCommands(&p, s.node.Lagging()), Behind: p.Behind, Applied: s.app.applied.Load(),
+	c := Counts{Accepting: takesCommands(&p, s.lags()), Behind: p.Behind, Applied: s.app.applied.Load(),
 		Submitted: s.counted.submitted.Load(), Failed: s.counted.failed.Load()}
 	s.replica.Read(func() {
 		sum := s.app.state.Summary()

@@ -24,7 +24,7 @@ func heldUpIsTold() bool {
 	free := replicate.Progress{Situation: replicate.Working, Accepting: true}
 	held := free
 	held.Unstored, held.UnstoredFor = timed.SetOf(2, 3), time.Minute
-	return takesCommands(&free, nil) && !takesCommands(&held, nil)
+	return takesCommands(&free, lags{}) && !takesCommands(&held, lags{})
 }
 
 func TestHeldUpIsTold(t *testing.T) { require.True(t, heldUpIsTold()) }
@@ -39,7 +39,7 @@ func TestFullDisk(t *testing.T) {
 		full := errors.Join(errors.New(why), errors.New(why)) // writing fails, and tidying up
 
 		var a api.KVStatus
-		describe(replicate.Progress{Situation: replicate.Working, Full: full}, nil, 1, &a)
+		describe(replicate.Progress{Situation: replicate.Working, Full: full}, lags{}, 1, &a)
 		require.Equal(t, why, a.Disk)
 		waits := &replicate.NotAcceptingError{Situation: replicate.Working, Full: full}
 		require.EqualError(t, s.explain(waits), "this node waits for its disk: "+why)
@@ -50,7 +50,7 @@ func TestFullDisk(t *testing.T) {
 		s.Describe(&a)
 		require.True(t, a.Accepting)
 		require.Empty(t, a.Disk)
-		describe(replicate.Progress{Situation: replicate.Working, Accepting: true, Unstored: timed.SetOf(2, 3), UnstoredFor: time.Minute}, nil, 1, &a)
+		describe(replicate.Progress{Situation: replicate.Working, Accepting: true, Unstored: timed.SetOf(2, 3), UnstoredFor: time.Minute}, lags{}, 1, &a)
 		require.Equal(t, []int{2, 3}, a.Unstored)
 		require.Equal(t, int64(time.Minute), a.UnstoredNS)
 		require.False(t, a.Accepting, "commands have no outcome")
@@ -65,7 +65,7 @@ func TestFullDisk(t *testing.T) {
 		tooLarge := s.explain(fmt.Errorf("put: %w", failaware.ErrTooLarge))
 		require.ErrorIs(t, tooLarge, failaware.ErrTooLarge)
 		require.ErrorContains(t, tooLarge, "--broadcast-max-payload")
-		describe(replicate.Progress{Situation: replicate.Recovering, Absent: timed.SetOf(2, 3)}, nil, 1, &a)
+		describe(replicate.Progress{Situation: replicate.Recovering, Absent: timed.SetOf(2, 3)}, lags{}, 1, &a)
 		require.Equal(t, []int{2, 3}, a.Absent)
 		waits.Full, a = nil, api.KVStatus{}
 		s.Describe(&a)
@@ -91,7 +91,7 @@ func ownDiskIsToldApart() (wrong string) {
 	} {
 		p := replicate.Progress{Situation: c.situation, Accepting: true, Unstored: c.unstored, UnstoredFor: 107 * time.Second}
 		var a api.KVStatus
-		describe(p, nil, 1, &a)
+		describe(p, lags{}, 1, &a)
 		if a.Disk != c.disk || !slices.Equal(a.Unstored, c.others) || a.Accepting || strings.Contains(hindrance(&p, 1), "{1") {
 			wrong += fmt.Sprintf("%v, %v: %q, %v, %q; ", c.situation, c.unstored, a.Disk, a.Unstored, hindrance(&p, 1))
 		}

@@ -59,6 +59,22 @@ func hindrance(p *replicate.Progress, self failaware.NodeID) string {
 // up: no command has an outcome until all members of the view have it.
 const heldAfter = 5 * time.Second
 
+// stale says what a node waits for whose view has run out. A loop that takes turns begins another
+// view then, with which the replica accepts or not.
+const stale = "a view that is up to date; if that lasts, the loop of this node takes no turns: it waits for a disk or a processor"
+
+// lags is what commands wait for that the replica takes, besides disks. The replica knows what
+// the loop said last, and the view by the clock.
+type lags struct {
+	members failaware.Lags
+	stale   bool
+}
+
+func (s *Store) lags() lags { return lags{s.node.Lagging(), !s.node.View().UpToDate} }
+
+// holdUp reports whether commands have no outcome soon.
+func (l lags) holdUp() bool { return l.stale || l.members.Longest() >= heldAfter }
+
 // lagText says which members the order of the commands waits for, or is "".
 func lagText(lags failaware.Lags) string { return lags.Text("--max-packet") }
 

@@ -15,8 +15,10 @@ import (
 	"github.com/failaware/failaware"
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/kv"
+	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/sim/memory"
 )
 
 // narrow is a transport that loses large packets to and from node 3, as a path does whose MTU is
@@ -97,3 +99,38 @@ func TestMembersThatHoldTheStoreUpAreNamed(t *testing.T) {
 		require.Empty(t, holdTheStoreUp(t, from), "from node %d", from+1)
 	}
 }
+
+// staleIsTold stops the loop of a node alone, and returns what is wrong with what its store says: that
+// it takes no commands, and why, from when its view is not up to date.
+func staleIsTold(t testing.TB) (wrong string) {
+	gate := pause.New()
+	cfg := failaware.Config{ID: 1, Timing: failaware.LAN(), Transport: memory.New(memory.Options{}).Transport(), Broadcast: &failaware.BroadcastConfig{}}
+	p, err := Prepare(cfg, Config{Kind: kv.Partitionable})
+	require.NoError(t, err)
+	n, err := failaware.Start(pause.With(t.Context(), gate), cfg)
+	require.NoError(t, err)
+	s, err := p.Start(n)
+	require.NoError(t, err)
+	defer func() {
+		gate.Open()
+		require.NoError(t, s.Close())
+	}()
+	for !s.Counts().Accepting {
+		time.Sleep(time.Millisecond)
+	}
+	gate.Shut(n.Done())
+	for n.View().UpToDate {
+		time.Sleep(time.Millisecond)
+	}
+	var a api.KVStatus
+	if s.Describe(&a); a.Accepting || s.Counts().Accepting {
+		wrong += fmt.Sprintf("takes commands: %v, %v; ", a.Accepting, s.Counts().Accepting)
+	}
+	if !strings.Contains(a.Lag, "waits for a disk or a processor") {
+		wrong += "says " + a.Lag
+	}
+	return wrong
+}
+
+// A node whose loop takes no turns answers nothing, and says so of its store.
+func TestAStaleStoreTakesNoCommands(t *testing.T) { require.Empty(t, staleIsTold(t)) }

@@ -40,6 +40,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		},
 		"KvHeldUpTaken":        func(*testing.T) bool { return !heldUpIsTold() },
 		"KvLagTaken":           func(t *testing.T) bool { return holdTheStoreUp(t, 0) != "" },
+		"KvStaleTaken":         func(t *testing.T) bool { return staleIsTold(t) != "" },
 		"KvOwnDiskOfOthers":    func(*testing.T) bool { return ownDiskIsToldApart() != "" },
 		"KvNameTwice":          func(*testing.T) bool { return !namesDiffer() },
 		"KvMixedUnnoticed":     func(t *testing.T) bool { mixed, _ := saysInMixedViews(t); return mixed },

@@ -218,19 +218,22 @@ func (s *Store) Bootstrap(ctx context.Context) error {
 // Describe implements [api.Store].
 func (s *Store) Describe(a *api.KVStatus) {
 	a.Storage = s.cfg.Dir
-	p, lags := s.replica.Progress(), s.node.Lagging()
-	describe(p, lags, s.node.ID(), a)
+	p := s.replica.Progress()
+	describe(p, s.lags(), s.node.ID(), a)
 	s.waitsFor(a, &p)
 	s.beganWith(a)
 }
 
 // takesCommands reports whether commands are taken and have outcomes soon.
-func takesCommands(p *replicate.Progress, lags failaware.Lags) bool {
-	return p.Accepting && p.Unstored.Empty() && lags.Longest() < heldAfter
+func takesCommands(p *replicate.Progress, l lags) bool {
+	return p.Accepting && p.Unstored.Empty() && !l.holdUp()
 }
 
-func describe(p replicate.Progress, lags failaware.Lags, self failaware.NodeID, a *api.KVStatus) {
-	a.Accepting, a.Lag = takesCommands(&p, lags), lagText(lags)
+func describe(p replicate.Progress, l lags, self failaware.NodeID, a *api.KVStatus) {
+	a.Accepting, a.Lag = takesCommands(&p, l), lagText(l.members)
+	if p.Accepting && l.stale {
+		a.Lag = stale
+	}
 	a.Disk, a.UnstoredNS = ownText(&p, self), int64(p.UnstoredFor)
 	for id := range p.Absent.All() {
 		a.Absent = append(a.Absent, int(id))
