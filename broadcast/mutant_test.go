@@ -196,3 +196,12 @@ func TestALagWithoutANameIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastLagUnnamed", func() bool { return namesWhoLags(t) })
 	noticed(t, "BroadcastLackUnnamed", func() bool { return namesWhoseMessagesLack(t) })
 }
+
+// Traffic in campaigns leaves the log room.
+func TestALogThatFillsUpIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastLogFillsUp", func() bool { return timedFillsTheLog(timedWeak, 0) == 0 })
+}
+
+func TestFreeingOthersIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastFreesOthers", func() bool { return largestFirst() == 0 })
+}

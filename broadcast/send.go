@@ -101,6 +101,9 @@ func (s *Service) mayDecide() bool {
 	if !s.decides() {
 		return false
 	}
+	if !s.mayOrder() {
+		return s.frees()
+	}
 	if s.countRanges() > 0 {
 		return true
 	}
@@ -111,6 +114,33 @@ func (s *Service) mayDecide() bool {
 	// another floor does not help.
 	first := s.deferred.heap[0].stamp
 	return s.stampsAhead() || first >= s.ordered && first < s.floorOf()
+}
+
+// setAside is how many places at the end of the log are for decisions that order no message. A
+// message that waits for a smaller floor keeps its place, and only another decision raises the
+// floor: without a place for that, a log full of messages would stay full. The members may pass
+// the role on once, until it is at one that knows a larger floor. One decision cuts stamps that
+// are far ahead, and one raises the floor.
+func (s *Service) setAside() uint64 { return uint64(len(s.members)) + 2 }
+
+// mayOrder reports whether the next decision may order messages.
+func (s *Service) mayOrder() bool { return s.known+1+s.setAside() <= s.released+logSize }
+
+// frees reports whether a decision without messages gets the log its first place back: by its
+// floor, it lets all messages through that wait there. A decision that lets others through would
+// take the last places, and the first one would stay.
+func (s *Service) frees() bool {
+	first := s.released + 1
+	if first > s.known || s.log.at(first).left == 0 {
+		return false
+	}
+	last := minTime
+	for i := range s.deferred.heap {
+		if a := &s.deferred.heap[i]; a.decision == first {
+			last = max(last, a.stamp)
+		}
+	}
+	return s.stampsAhead() || last >= s.ordered && last < s.floorOf()
 }
 
 // decides reports whether this node may issue the next decision: it is the decider, it
@@ -199,6 +229,7 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 	if !s.mayDecide() && !(s.turning() && now >= s.since.Add(s.cfg.Timing.ElectionPeriod)) {
 		return out
 	}
+	orders := s.mayOrder()
 	count := int(classes) * len(s.members)
 	if count > smallRanges {
 		count = s.countRanges()
@@ -216,7 +247,7 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 	ranges := p.Ranges(2 * len(s.members))[:0]
 	skip := s.skipped(count)
 	for i := range s.members {
-		if skip.Has(s.members[i].Node) {
+		if !orders || skip.Has(s.members[i].Node) {
 			continue
 		}
 		m := &s.members[i]
