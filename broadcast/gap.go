@@ -171,15 +171,15 @@ func (st *stream) missing(p *Packet, of timed.Incarnation, c Class, want uint64)
 
 // target returns the member to ask for messages of member i: the sender first, and then
 // the others in turn, beginning with those that have acknowledged the messages. In a flush
-// the plan names the holder.
+// the plan names the holder, whom the node asks first.
 func (s *Service) target(i int, c Class, tries int) int {
 	if s.freeze.on {
 		g := s.freeze.group
 		st := s.members[i].stream(c)
 		if f := g.fill(s.cfg.Self.Node, s.members[i].Node); f != nil && c == ClassUnordered && st.contig >= st.ordered {
-			return s.indexOfNode(f.Holder)
+			return s.flushTarget(f.Holder, tries)
 		}
-		return s.indexOfNode(g.Source)
+		return s.flushTarget(g.Source, tries)
 	}
 	n := len(s.members)
 	start := (i + tries) % n
@@ -190,16 +190,13 @@ func (s *Service) target(i int, c Class, tries int) int {
 			}
 		}
 	}
-	if start == s.me {
-		start = (start + 1) % n
-	}
-	return start
+	return s.next(start)
 }
 
 // logTarget returns the member to ask for decisions: those that know more, in turn.
 func (s *Service) logTarget(tries int) int {
 	if s.freeze.on {
-		return s.indexOfNode(s.freeze.group.Source)
+		return s.flushTarget(s.freeze.group.Source, tries)
 	}
 	n := len(s.members)
 	for j := range n {
@@ -208,6 +205,27 @@ func (s *Service) logTarget(tries int) int {
 		}
 	}
 	return -1
+}
+
+// flushTarget returns the member to ask in a flush: the one that the plan names, then the leader,
+// which hears this node, and then all in turn. The one that is named may be out of reach, and
+// the view waits until every member has what the plan assigns to it. Who lacks it does not answer.
+func (s *Service) flushTarget(named timed.NodeID, tries int) int {
+	if tries == 0 {
+		return s.indexOfNode(named)
+	}
+	if leader := s.indexOfNode(s.freeze.proposal.Leader); tries == 1 && leader >= 0 && leader != s.me {
+		return leader
+	}
+	return s.next(s.me + tries)
+}
+
+// next returns the index at or behind i, modulo the number of members, of another member.
+func (s *Service) next(i int) int {
+	if i %= len(s.members); i == s.me {
+		i = (i + 1) % len(s.members)
+	}
+	return i
 }
 
 // indexOfNode returns the index of a node in the view, or -1.

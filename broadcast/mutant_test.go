@@ -205,3 +205,7 @@ func TestALogThatFillsUpIsNoticed(t *testing.T) {
 func TestFreeingOthersIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastFreesOthers", func() bool { return largestFirst() == 0 })
 }
+
+func TestAskingTheSourceOnlyIsNoticed(t *testing.T) {
+	noticed(t, "BroadcastAsksTheSourceOnly", flushPassesTheSource)
+}
