@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, ".", map[string]func(testing.TB){
+		"StateFailsWithTheSocket":  failedBeginLeavesNothing,
 		"AnswerBeforeTheTurn":      answersNeedATrustedClock,
 		"AnswerOfTheDistrusted":    answersNeedATrustedClock,
 		"GroupOfOneEpoch":          groupsApart,

@@ -13,6 +13,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "datagram", map[string]func(testing.TB){
+		"RelearnKeepsStamps":  jumpedBack,
 		"OldHearing":          overtakenHearing,
 		"EqualStampIsOld":     aliveByTheLast,
 		"LateRefusals":        refusalsWithoutRival,

@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "leader", notices) }
 
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
+	"RoundIgnoresTheNew": roundWaitsForTheNew,
 	"HandOverNewer":      newerVotesStay,
 	"HandOverYoung":      successorWaits,
 	"GlobalRevived":      notRevived,

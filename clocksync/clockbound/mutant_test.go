@@ -10,11 +10,12 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "clocksync/clockbound", map[string]func(testing.TB){
-		"SegmentNeverOdd":        readersSeeWholeRecords,
-		"SegmentWrapsToZero":     generationSkipsZero,
-		"SegmentIgnoresSteps":    stepsSpoilMeasurements,
-		"SegmentBoundOfTheGuess": boundsHold,
-		"SegmentAgeBeforeTime":   readersAreRight,
-		"SegmentReadLate":        readersAreRight,
+		"SegmentReadAfterTheClocks": recordBeforeClocks,
+		"SegmentNeverOdd":           readersSeeWholeRecords,
+		"SegmentWrapsToZero":        generationSkipsZero,
+		"SegmentIgnoresSteps":       stepsSpoilMeasurements,
+		"SegmentBoundOfTheGuess":    boundsHold,
+		"SegmentAgeBeforeTime":      readersAreRight,
+		"SegmentReadLate":           readersAreRight,
 	})
 }

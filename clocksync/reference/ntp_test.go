@@ -15,13 +15,13 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-func hardware(t *testing.T) *hwclock.Clock {
+func hardware(t testing.TB) *hwclock.Clock {
 	c, err := hwclock.New()
 	require.NoError(t, err)
 	return c
 }
 
-func serverAt(t *testing.T, addrs ...netip.AddrPort) *server {
+func serverAt(t testing.TB, addrs ...netip.AddrPort) *server {
 	s := newServer(Config{NTP: addrs[0].String()}, hardware(t), timed.LAN().MaxDrift)
 	s.addrs, s.looked = addrs, time.Now()
 	return s

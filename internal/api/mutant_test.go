@@ -18,6 +18,7 @@ func TestMutantsAreKilled(t *testing.T) {
 	watch := func(t testing.TB) { watchersKnow(t, 0, 60, false) }
 	slow := func(t testing.TB) { watchersKnow(t, 1000, 100, true) }
 	kill.Units(t, "internal/api", map[string]func(testing.TB){
+		"APIKeepsRequests":    noRequestIsKept,
 		"HoldFromTheAnswer":   holdCountsFromTheQuestion,
 		"GuardAnyHost":        foreignHostsAreRefused,
 		"GuardAnyOrigin":      otherSitesAreRefused,

@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/metrics", map[string]func(testing.TB){
+		"MetricsFromNowOn":   earlierEventsCount,
 		"ScrapeOfTheStalled": stalledLoopIsLeftOut,
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/outputs", map[string]func(testing.TB){
+		"OutputsLeaveOne": failedStartLeavesNothing,
 		"ServedDeviation": programsLook,
 		"ServedInternal":  programsLook,
 	})

@@ -10,6 +10,7 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/udp", map[string]func(testing.TB){
+		"ZonesForEver":    zonesAreAskedAgain,
 		"UDPWakeUnheard":  wakesAreHeard,
 		"UDPWakeHides":    wakesHideNothing,
 		"UDPZoneDropped":  addressesStay,

@@ -13,6 +13,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		return func(t testing.TB) { each(t, world) }
 	}
 	kill.Units(t, "leader/epoch", map[string]func(testing.TB){
+		"ForceForMembersOnly":  forceTakesNewNodes,
 		"EpochReasonUnwritten": reasonsAreWritten,
 		"EpochVoteWedged":      worlds(rivalry),
 		"EpochWedgeBound":      worlds(changes),

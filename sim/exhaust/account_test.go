@@ -428,6 +428,15 @@ var survivors = map[string]string{
 	"CommitWithoutMember":   "packets are not damaged",
 	"OffsetOfDistrusted":    "all clocks keep ρ",
 	"AcksWhenDue":           "nodes do not broadcast",
+	"NTPFailuresAddUp":      "nodes ask no servers",
+	"NTPLooksUpAlways":      "nodes ask no servers",
+	"NTPLostWithTheNames":   "nodes ask no servers",
+	"NTPLeavesTheHealthy":   "nodes ask no servers",
+	"NTPAsksTheRestricted":  "nodes ask no servers",
+	"NTPCalmBeforeTheKiss":  "nodes ask no servers",
+	"DisputeForgetsTheRate": "nodes have no references",
+	"RelearnKeepsStamps":    "all clocks keep ρ",
+	"RoundIgnoresTheNew":    "no search was tried; the test is in package leader",
 }
 
 // absent are the beginnings of the names of layers that nodes of the model are

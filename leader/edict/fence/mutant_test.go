@@ -10,9 +10,10 @@ import (
 
 func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "leader/edict/fence", map[string]func(testing.TB){
-		"FenceObeyFirst":     recordedFirst,
-		"FenceLossUnnoticed": lostFile,
-		"FenceClosesBusy":    closesLast,
-		"FenceObeysLate":     closesLast,
+		"FenceMarkedUnwritten": failedMarkIsWritten,
+		"FenceObeyFirst":       recordedFirst,
+		"FenceLossUnnoticed":   lostFile,
+		"FenceClosesBusy":      closesLast,
+		"FenceObeysLate":       closesLast,
 	})
 }
