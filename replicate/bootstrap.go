@@ -16,7 +16,8 @@ import (
 // without waiting for absent nodes that may remember more (Recovering). It is for an operator
 // who knows that the absent nodes have no newer state, or accepts its loss: acknowledged
 // operations may be lost, and an absent node that comes back discards its state. One call at
-// one node of the view is enough.
+// one node of the view is enough. If the view ends before a quorum has the state, with Storage on
+// disks, another call may be necessary.
 //
 // It returns when a view continues with a state (Working, Merging or Transferring), at once
 // if it does already. It waits for a view whose members have all reported their states. The

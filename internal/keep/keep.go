@@ -54,6 +54,8 @@ type Step struct {
 	// At is where the state is that the disk has with the record. It has no view if the
 	// record does not say that.
 	At replica.Point
+	// Rank is that of the last place in the records.
+	Rank uint64
 }
 
 // Place returns which state the application has, or the last one that had a name. Its
@@ -82,7 +84,7 @@ func (k *Keeper) Apply(d *broadcast.Delivery, at replica.Point) []Step {
 // log adds a record to the steps.
 func (k *Keeper) log(record []byte, at replica.Point) {
 	k.number++
-	k.steps = append(k.steps, Step{record, k.number, at})
+	k.steps = append(k.steps, Step{record, k.number, at, k.place.Rank})
 }
 
 // Dislocate notes that the disk has another state than the application until the next

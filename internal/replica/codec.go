@@ -113,9 +113,9 @@ func encode(m *message) []byte {
 		b = appendCopies(appendCopies(appendName(b, r.base), r.held), r.parts)
 	case kindReady:
 		b = append(appendView(b, m.view), m.digest[:]...)
-	case kindAsk, kindHolds, kindRetry:
+	case kindAsk, kindHolds, kindRetry, kindPromised:
 		b = appendView(b, m.view)
-	case kindBootstrap:
+	case kindBootstrap, kindGeneration:
 		b = u64(appendView(b, m.view), m.generation)
 	case kindRefuse:
 		b = appendName(appendView(b, m.view), m.name)
@@ -234,8 +234,10 @@ func decode(b []byte, m *message) error {
 		r.Bad = r.Bad || p.standing > Pending
 	case kindReady:
 		m.view, m.digest = r.view(), r.sum()
-	case kindAsk, kindHolds, kindRetry:
+	case kindAsk, kindHolds, kindRetry, kindPromised:
 		m.view = r.view()
+	case kindGeneration:
+		m.view, m.generation = r.view(), r.Uint64()
 	case kindBootstrap:
 		if m.view = r.view(); len(r.Rest) > 0 { // earlier builds say no generation
 			m.generation = r.Uint64()

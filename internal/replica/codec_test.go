@@ -29,6 +29,8 @@ var (
 		{kind: kindStored, at: Point{someView, 4}},
 		{kind: kindDisks, view: someView, at: Point{someView, 4}, confirmed: []confirmed{{200, Point{someView, 5}}, {3, Point{}}}},
 		{kind: kindSettings, view: someView, own: settings{true, 64}},
+		{kind: kindGeneration, view: someView, generation: 7},
+		{kind: kindPromised, view: someView},
 	}
 )
 

@@ -15,12 +15,14 @@ type Earlier struct {
 	// Remembers says that the node has had the state of a quorum, and knows all promises that
 	// it has made since.
 	Remembers bool
-	// Promised is the largest rank of a view that the node saw settled.
+	// Promised is the largest rank of a view that the node saw settled; with Stored, the first
+	// rank of its generation, or 0 if the state has a rank of that generation.
 	Promised uint64
 	// Has is how far the node has had the state, and Confirmed how far the disks of nodes
-	// were, as this process has heard.
-	Has       Point
-	Confirmed []confirmed
+	// were, as this process has heard in the generation ConfirmedIn.
+	Has         Point
+	Confirmed   []confirmed
+	ConfirmedIn uint64
 	// Spare is what the node has received of a snapshot that it did not use, or nil.
 	Spare *Content
 }
@@ -49,6 +51,7 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 		m.giveUp()
 		m.old.Remembers, m.old.Promised = m.remembers, m.promised
 		m.old.Has, m.old.Confirmed = m.hasTo, m.heard
+		m.old.ConfirmedIn = m.heardIn
 		m.dropIncoming(func(*incoming) bool { return true })
 		m.old.Spare, m.spare = m.spare, nil
 		m.view, m.phase, m.retryAt, m.resumeAt = nil, idle, timed.Never, timed.Never

@@ -17,16 +17,18 @@ var words = map[kind]struct {
 	cfg    Config
 	before func(m *Replica)
 }{
-	kindReport:    {message: message{report: report{standing: Holder, lineage: Lineage{Label: Label{1}}}}, before: inPhase(reporting)},
-	kindReady:     {message: message{digest: Digest{1}}, before: inPhase(merging)},
-	kindAsk:       {before: asked},
-	kindRefuse:    {message: message{name: Name{Label: Label{1}}}, before: served},
-	kindRetry:     {before: func(m *Replica) { m.phase, m.refused = settled, timed.SetOf(2) }},
-	kindHolds:     {cfg: Config{Quorum: majority(1, 2, 3)}, before: inPhase(settled)},
-	kindBootstrap: {before: unsettled},
-	kindHash:      {message: message{at: Point{Position: 3}, sum: 5}, before: inPhase(settled)},
-	kindStored:    {message: message{at: Point{Position: 3}}, cfg: Config{Stored: true}, before: inPhase(settled)},
-	kindSettings:  {before: inPhase(reporting)},
+	kindReport:     {message: message{report: report{standing: Holder, lineage: Lineage{Label: Label{1}}}}, before: inPhase(reporting)},
+	kindReady:      {message: message{digest: Digest{1}}, before: inPhase(merging)},
+	kindAsk:        {before: asked},
+	kindRefuse:     {message: message{name: Name{Label: Label{1}}}, before: served},
+	kindRetry:      {before: func(m *Replica) { m.phase, m.refused = settled, timed.SetOf(2) }},
+	kindHolds:      {cfg: Config{Quorum: majority(1, 2, 3)}, before: inPhase(settled)},
+	kindBootstrap:  {before: unsettled},
+	kindHash:       {message: message{at: Point{Position: 3}, sum: 5}, before: inPhase(settled)},
+	kindStored:     {message: message{at: Point{Position: 3}}, cfg: Config{Stored: true}, before: inPhase(settled)},
+	kindSettings:   {before: inPhase(reporting)},
+	kindGeneration: {message: message{generation: 1}, cfg: Config{Stored: true, Quorum: majority(1, 2, 3)}, before: inPhase(reporting)},
+	kindPromised:   {cfg: Config{Stored: true, Quorum: majority(1, 2, 3)}, before: inPhase(settled)},
 }
 
 func inPhase(p phase) func(*Replica) { return func(m *Replica) { m.phase = p } }

@@ -19,7 +19,8 @@ import (
 // because sequences start at 1 again when the incarnations of all members end together.
 //
 // With Stored the rank is the sequence of the view. A state directory has it before the
-// member takes part in the view, so that later views have larger ones, over processes.
+// member takes part in the view, so that later views have larger ones, over processes. It does
+// not have the generation, which a quorum promises first: see generation.go.
 //
 // A view that goes on although too few members remember may be of a smaller rank than the
 // state of a node that is absent, or that lasts nowhere. It begins a generation: ranks of a
@@ -64,23 +65,29 @@ func (m *Replica) promise() {
 	case m.cfg.Quorum == nil:
 		return
 	case m.cfg.Stored:
-		m.lineage.Rank, m.lineage.Era = m.firstRank()+m.view.ID.Sequence%generation, m.present()
+		m.promiseGeneration()
 		return
 	}
 	m.promised = max(m.promised, m.firstRank())
-	m.lineage.Rank, m.lineage.Era = 0, m.latest()
 	for _, r := range m.reports {
 		m.promised = max(m.promised, r.promised)
-		if len(m.branches) == 0 {
-			m.lineage.Rank = max(m.lineage.Rank, r.lineage.Rank)
-		}
 	}
 	m.promised++
-	if len(m.branches) == 1 {
-		m.lineage.Rank = m.branches[0].rank
-	}
+	m.keepRank()
 	if m.Current() {
 		m.broadcastHolds()
+	}
+}
+
+// keepRank has the state of a view keep the rank that it had before.
+func (m *Replica) keepRank() {
+	m.lineage.Rank, m.lineage.Era = 0, m.latest()
+	if len(m.branches) == 1 {
+		m.lineage.Rank = m.branches[0].rank
+		return
+	}
+	for _, r := range m.reports {
+		m.lineage.Rank = max(m.lineage.Rank, r.lineage.Rank)
 	}
 }
 

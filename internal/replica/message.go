@@ -10,25 +10,27 @@ import (
 type kind uint8
 
 const (
-	kindOp        kind = iota + 1
-	kindReport         // in the order: the state with which a member begins a view
-	kindReady          // in the order: a member has all inputs of the merge
-	kindAsk            // in the order: a joiner wants the state at this position
-	kindRefuse         // in the order: a member cannot make a snapshot
-	kindRetry          // in the order: a member that could not make a snapshot may be able to now
-	kindHolds          // in the order: a member has received the state that it waited for
-	kindBootstrap      // in the order: the view may continue without members that remember
-	kindBarrier        // in the order: its sender has applied all earlier operations
-	kindChunk          // a piece of a snapshot
-	kindGot            // acknowledges a part of a snapshot
-	kindHash           // a hash of the state
-	kindBeside         // a message of the application that is not an operation, in any order
-	kindStored         // a member has the state at a position on its disk
-	kindBlocks         // the names of blocks that a member has from an earlier transfer
-	kindSame           // the names of blocks that replace a piece of a snapshot
-	kindSettings       // in the order: the settings of a member that must be the same at all
-	kindEpoch          // in the order: the epochs of a member and of its state
-	kindDisks          // in the order: how far a member has the state, and how far disks were, as it has heard
+	kindOp         kind = iota + 1
+	kindReport          // in the order: the state with which a member begins a view
+	kindReady           // in the order: a member has all inputs of the merge
+	kindAsk             // in the order: a joiner wants the state at this position
+	kindRefuse          // in the order: a member cannot make a snapshot
+	kindRetry           // in the order: a member that could not make a snapshot may be able to now
+	kindHolds           // in the order: a member has received the state that it waited for
+	kindBootstrap       // in the order: the view may continue without members that remember
+	kindBarrier         // in the order: its sender has applied all earlier operations
+	kindChunk           // a piece of a snapshot
+	kindGot             // acknowledges a part of a snapshot
+	kindHash            // a hash of the state
+	kindBeside          // a message of the application that is not an operation, in any order
+	kindStored          // a member has the state at a position on its disk
+	kindBlocks          // the names of blocks that a member has from an earlier transfer
+	kindSame            // the names of blocks that replace a piece of a snapshot
+	kindSettings        // in the order: the settings of a member that must be the same at all
+	kindEpoch           // in the order: the epochs of a member and of its state
+	kindDisks           // in the order: how far a member has the state, and how far disks were, as it has heard
+	kindGeneration      // in the order: a member promises generations, and that of what it has heard of disks
+	kindPromised        // in the order: the disk of a member has promised the generation of the view
 )
 
 // A marker takes effect at its position in the order, at all members that deliver it.
@@ -91,7 +93,7 @@ type message struct {
 	size       uint64 // of the whole
 	at         Point
 	sum        uint64
-	generation uint64   // kindBootstrap: 0 from earlier builds
+	generation uint64   // kindBootstrap: 0 from earlier builds; kindGeneration
 	own        settings // of the sender
 	epochs     epochs   // of the sender
 

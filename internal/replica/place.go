@@ -56,6 +56,11 @@ func (p *Place) Named() Earlier {
 	return e
 }
 
+// promisedLabel is the label of the first ancestor in the encoding of a place whose node has
+// promised more than the state's rank; its position is the promise. No state has this label, so
+// that earlier builds read the rest as it is.
+var promisedLabel = Label{'p', 'r', 'o', 'm', 'i', 's', 'e', 'd'}
+
 // hasEra marks the encoding of a place whose state has an era, which comes last. The lowest
 // bit of the same byte is Remembers.
 const hasEra = 2
@@ -68,7 +73,11 @@ func AppendPlace(b []byte, p *Place) []byte {
 	if p.Era.Epoch > 0 {
 		flags |= hasEra
 	}
-	b = appendAncestors(append(b, flags), p.Line)
+	line := p.Line
+	if p.Promised > 0 {
+		line = append([]Ancestor{{Label: promisedLabel, Reached: p.Promised}}, line...)
+	}
+	b = appendAncestors(append(b, flags), line)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(p.Ordered)))
 	for _, m := range p.Ordered {
 		b = binary.BigEndian.AppendUint64(append(b, byte(m.Node)), uint64(m.Boot))
@@ -89,6 +98,9 @@ func ParsePlace(b []byte) (p Place, rest []byte, err error) {
 	p.Label, p.Rank, p.End = n.Label, r.Uint64(), r.name()
 	flags := r.Byte()
 	p.Remembers, p.Line, p.Ordered = flags&1 > 0, r.ancestors(), r.marks()
+	if len(p.Line) > 0 && p.Line[0].Label == promisedLabel {
+		p.Promised, p.Line = p.Line[0].Reached, p.Line[1:]
+	}
 	if flags&hasEra > 0 {
 		p.Era.Epoch = r.Uint64()
 		p.Era.System = string(r.Take(int(r.Uint16())))
@@ -103,6 +115,9 @@ func ParsePlace(b []byte) (p Place, rest []byte, err error) {
 func (m *Replica) locate(position uint64) {
 	if m.cfg.Stored {
 		has := Earlier{Lineage: m.lineage, Remembers: m.remembers}
+		if m.promised > m.lineage.Rank {
+			has.Promised = m.promised
+		}
 		m.emit(Effect{Kind: Locate, Place: &Place{Earlier: has, View: m.view.ID, Position: position, Ordered: slices.Clone(m.ordered)}})
 	}
 }
@@ -115,11 +130,15 @@ func (m *Replica) dislocate() {
 }
 
 // HandleStored records that the disk of this node has the state of the application through a
-// position of a view in which the node was current.
-func (m *Replica) HandleStored(now timed.Instant, at Point, out []Effect) []Effect {
+// position of a view in which the node was current, with the rank of the last place there.
+func (m *Replica) HandleStored(now timed.Instant, at Point, rank uint64, out []Effect) []Effect {
 	return m.turn(now, out, func() {
 		m.noteHas(at)
 		if m.view == nil || at.View != m.view.ID || m.phase == idle {
+			return
+		}
+		if rank < m.promised {
+			m.broadcastPromised()
 			return
 		}
 		m.broadcast(unordered, message{kind: kindStored, at: at})
@@ -133,10 +152,13 @@ func (m *Replica) takeStored(from timed.NodeID, at Point) {
 	if !m.cfg.Stored || at.View != m.view.ID {
 		return
 	}
-	m.noteConfirmed(confirmed{from, at})
+	if m.phase == settled {
+		m.noteConfirmed(confirmed{from, at}, m.promised/generation)
+	}
 	if s := &m.stored[m.view.Set.Rank(from)]; at.Position >= *s {
 		*s = at.Position + 1
 	}
+	m.attain()
 	m.checkStored()
 }
 

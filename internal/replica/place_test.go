@@ -206,10 +206,10 @@ func TestOperationsOfAnUnsettledViewHaveAPlaceThere(t *testing.T) { placeOfAnUns
 func TestAStateFromTheMiddleOfAViewHasAPlaceThere(t *testing.T) { placeInTheMiddle(t) }
 
 func TestPlacesAreReadAsTheyWereWritten(t *testing.T) {
-	for _, era := range []Era{{}, {1, "majority:1"}, {5, "majority:1,2,3"}} {
+	for promised, era := range []Era{{}, {1, "majority:1"}, {5, "majority:1,2,3"}} {
 		p := Place{Earlier{Lineage: Lineage{Label: Label{1}, End: someName, Line: []Ancestor{{Label{2}, someView, 3}}, Rank: 8, Era: era}}, someView, 9,
 			[]broadcast.Mark{{Node: 3, Boot: 4, Sequence: 5}, {Node: 6, Boot: 7, Sequence: 8}}}
-		p.Remembers = true
+		p.Remembers, p.Promised = true, uint64(promised)*generation
 		b := AppendPlace([]byte("x"), &p)
 		got, rest, err := ParsePlace(append(b, "rest"...)[1:])
 		require.NoError(t, err)
@@ -225,7 +225,7 @@ func TestPlacesAreReadAsTheyWereWritten(t *testing.T) {
 // store tells a replica that its disk has what its application has.
 func (w *world) store(i int) {
 	n := w.nodes[i]
-	w.perform(i, n.r.HandleStored(w.now, Point{n.place.View, n.place.Position}, nil))
+	w.perform(i, n.r.HandleStored(w.now, Point{n.place.View, n.place.Position}, n.place.Rank, nil))
 }
 
 // lasting returns the last position that a node said to last in its view.

@@ -80,6 +80,7 @@ func (m *Replica) settle() {
 		m.remember()
 	}
 	m.promise()
+	m.noteStored()
 	if len(m.branches) == 1 {
 		m.lineage.End, m.lineage.Line = m.branches[0].end, m.lineOf(holders)
 	}
@@ -92,6 +93,7 @@ func (m *Replica) settle() {
 	} else if m.overflows() {
 		m.startOver()
 	}
+	m.attain()
 	m.proceedAll()
 }
 

@@ -29,9 +29,10 @@ type Replica struct {
 	discarded bool    // its end was reported
 	// remembers says, with a Quorum, that this node knows everything that lasts because of it.
 	remembers bool
-	promised  uint64      // the largest rank of a view that this node saw settled
+	promised  uint64      // the largest rank of a view that this node saw settled; with Stored, of its generation
 	hasTo     Point       // how far this node has had the state
 	heard     []confirmed // how far the disks of nodes were, as they have confirmed
+	heardIn   uint64      // the generation in which they did
 	queue     []*backlog  // operations that wait to be applied, by view
 	queued    int         // bytes in queue
 	load      uint64      // as set by SetLoad
@@ -65,6 +66,8 @@ type viewState struct {
 	epochs     []epochs    // by member
 	disks      []disks     // by member, until all have reported
 	rolledBack timed.Set   // members that lack what they have confirmed
+	promises   bool        // all members promise generations
+	vows       timed.Set   // members whose disks have promised the generation
 	missing    int
 	branches   []branch
 	services   []service
@@ -118,7 +121,10 @@ type branch struct {
 // one. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
 	m := &Replica{cfg: cfg.WithDefaults(), viewState: viewState{retryAt: timed.Never, resumeAt: timed.Never}, lineage: has.unnamed(), old: has,
-		remembers: has.Remembers, promised: has.Promised, hasTo: has.Has, heard: has.Confirmed, spare: has.Spare}
+		remembers: has.Remembers, promised: has.Promised, hasTo: has.Has, heard: has.Confirmed, heardIn: has.ConfirmedIn, spare: has.Spare}
+	if cfg.Stored {
+		m.promised = firstOf(max(has.Promised, has.Rank))
+	}
 	m.old.Spare = nil
 	if has.Label != (Label{}) {
 		m.standing = Pending
@@ -258,6 +264,7 @@ func (m *Replica) begin(v *membership.View) {
 	}
 	m.broadcast(marker, message{kind: kindSettings, view: v.ID, own: m.cfg.settings()})
 	m.broadcastEpoch()
+	m.broadcastGeneration()
 	m.broadcastDisks()
 	m.broadcast(marker, message{kind: kindReport, report: r})
 }
@@ -317,6 +324,10 @@ func (m *Replica) takeMessage(d broadcast.Delivery) {
 		m.takeEpoch(d.Sender, msg.view, msg.epochs)
 	case kindDisks:
 		m.takeDisks(d.Sender, &msg)
+	case kindGeneration:
+		m.takeGeneration(d.Sender, &msg)
+	case kindPromised:
+		m.takePromised(d.Sender, msg.view)
 	case kindSettings:
 		m.takeSettings(d.Sender, msg.view, msg.own)
 	case kindBeside:

@@ -19,6 +19,9 @@ import (
 // This is not a promise. The members that received the confirmations may be absent, or have
 // started again since, and so may all that were told of them. A member of an earlier build
 // says nothing, and then nobody is judged: all members must decide alike.
+//
+// Sequences grow within a generation. An operator's word begins a later one, perhaps in new state
+// directories, whose sequences start at 1 again.
 
 // confirmed is how far a node has confirmed that its disk has the state.
 type confirmed struct {
@@ -35,9 +38,11 @@ const (
 
 // disks is what a member says at the beginning of a view.
 type disks struct {
-	said      bool
-	has       Point       // how far it has the state, on its disk or in its memory
-	confirmed []confirmed // how far the disks of members were, itself included, as it has heard
+	said       bool
+	has        Point       // how far it has the state, on its disk or in its memory
+	confirmed  []confirmed // how far the disks of members were, itself included, as it has heard
+	promises   bool        // it promises generations
+	generation uint64      // of what it has heard
 }
 
 // allOf is the point behind everything in a view.
@@ -77,8 +82,15 @@ func (m *Replica) remember() {
 	m.noteHas(allOf(Point{View: m.view.ID}))
 }
 
-// noteConfirmed notes how far the disk of a node was.
-func (m *Replica) noteConfirmed(c confirmed) {
+// noteConfirmed notes how far the disk of a node was, in a generation. What was confirmed in an
+// earlier one is given up, and says nothing of the sequences of this one.
+func (m *Replica) noteConfirmed(c confirmed, in uint64) {
+	if in > m.heardIn {
+		m.heard, m.heardIn = nil, in
+	}
+	if in < m.heardIn {
+		return
+	}
 	i := slices.IndexFunc(m.heard, func(o confirmed) bool { return o.node == c.node })
 	switch {
 	case i < 0:
@@ -108,14 +120,16 @@ func (m *Replica) takeDisks(from timed.NodeID, msg *message) {
 	if msg.view != m.view.ID || m.phase != reporting {
 		return
 	}
-	m.disks[m.view.Set.Rank(from)] = disks{true, msg.at, msg.confirmed}
+	d := &m.disks[m.view.Set.Rank(from)]
+	d.said, d.has, d.confirmed = true, msg.at, msg.confirmed
 	for _, c := range msg.confirmed {
-		m.noteConfirmed(c)
+		m.noteConfirmed(c, d.generation)
 	}
 }
 
 // judgeDisks finds the members that lack what they have confirmed, once all have reported.
 func (m *Replica) judgeDisks() {
+	m.promises = !slices.ContainsFunc(m.disks, func(d disks) bool { return !d.promises })
 	m.rolledBack = m.lacking().Intersect(m.claiming())
 	m.disks = nil
 	if !m.rolledBack.Empty() {
@@ -132,10 +146,20 @@ func (m *Replica) lacking() (set timed.Set) {
 	}
 	for _, d := range m.disks {
 		for _, c := range d.confirmed {
-			if m.view.Set.Has(c.node) && c.at.after(m.disks[m.view.Set.Rank(c.node)].has) {
+			if m.view.Set.Has(c.node) && m.lacks(c, d.generation) {
 				set.Add(c.node)
 			}
 		}
 	}
 	return set
+}
+
+// lacks reports whether a member lacks what it has confirmed in a generation. A state of a later
+// generation has given that up. Members of earlier builds do not know generations.
+func (m *Replica) lacks(c confirmed, in uint64) bool {
+	i := m.view.Set.Rank(c.node)
+	if of := m.reports[i].lineage.Rank / generation; m.promises && in != of {
+		return in > of
+	}
+	return c.at.after(m.disks[i].has)
 }

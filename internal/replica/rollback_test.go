@@ -241,7 +241,7 @@ func TestACopyFromTheBeginningOfAViewIsOlder(t *testing.T) { beginningOfTheView(
 func flushedIsAll(t testing.TB) {
 	w, _, _ := startRollback(t)
 	n := w.nodes[0]
-	w.perform(0, n.r.HandleStored(w.now, Point{n.view.ID, 50}, nil))
+	w.perform(0, n.r.HandleStored(w.now, Point{n.view.ID, 50}, n.place.Rank, nil))
 	disk := *n
 	disk.place.Advance(&broadcast.Delivery{ID: broadcast.ID{Sender: 1, Boot: 7, Sequence: 99}, Position: 50, Flushed: true})
 	require.Zero(t, disk.place.Position)
@@ -301,8 +301,8 @@ func TestWhatIsSaidAboutDisksFits(t *testing.T) {
 	}
 	m := w.nodes[0].r
 	for id := timed.NodeID(2); id <= 100; id++ {
-		m.noteConfirmed(confirmed{id, Point{someView, uint64(id)}})
-		m.noteConfirmed(confirmed{id, Point{someView, 1}})
+		m.noteConfirmed(confirmed{id, Point{someView, uint64(id)}}, 0)
+		m.noteConfirmed(confirmed{id, Point{someView, 1}}, 0)
 	}
 	w.install(0, 1)
 	require.Equal(t, []confirmed{{2, Point{someView, 2}}}, said[0].confirmed)

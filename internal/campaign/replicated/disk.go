@@ -101,7 +101,7 @@ func (s *run) proceed(d *disk) {
 			}
 			break
 		}
-		d.marks.Add(step.Number, step.At)
+		d.marks.Add(&step)
 		d.placed = append(d.placed, keep.Step{Number: step.Number, At: step.At})
 		d.queue.Add(step.Record)
 		d.steps = d.steps[1:]
@@ -145,9 +145,10 @@ func (s *run) write(d *disk) {
 		d.older = copyOf(d.files.Files())
 	}
 	if m := s.members[d.node.ID()-1]; m.runs() {
-		d.reaches(d.marks.Stored())
-		m.reaches(reachOf(d.marks.Stored()))
-		s.perform(m, m.replica.HandleStored(d.node.Instant(), d.marks.Stored(), nil))
+		at, rank := d.marks.Stored()
+		d.reaches(at)
+		m.reaches(reachOf(at))
+		s.perform(m, m.replica.HandleStored(d.node.Instant(), at, rank, nil))
 	}
 	s.proceed(d)
 	if _, some := d.queue.Waits(); !some && !d.writing {
@@ -185,8 +186,9 @@ func (s *run) judgeMarks(d *disk) {
 			last = at
 		}
 	}
-	if d.placed = d.placed[k:]; !last.View.None() && d.marks.Stored() != last {
-		s.check.failAt("disk", d.node.ID(), "has %v after record %d, and says %v", last, d.journal.Last(), d.marks.Stored())
+	at, _ := d.marks.Stored()
+	if d.placed = d.placed[k:]; !last.View.None() && at != last {
+		s.check.failAt("disk", d.node.ID(), "has %v after record %d, and says %v", last, d.journal.Last(), at)
 	}
 }
 

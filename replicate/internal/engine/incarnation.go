@@ -125,7 +125,7 @@ func (i *incarnation) step(batch []Item, out []replica.Effect) []replica.Effect 
 
 // stored hands what the disk has to the machine.
 func (i *incarnation) stored(out []replica.Effect) []replica.Effect {
-	at, events := i.store.take()
+	at, rank, events := i.store.take()
 	for _, e := range events {
 		switch {
 		case e.Kind == replica.EventRefused:
@@ -135,7 +135,7 @@ func (i *incarnation) stored(out []replica.Effect) []replica.Effect {
 		}
 		i.tell(Event{Event: e})
 	}
-	return i.machine.HandleStored(i.now(), at, out)
+	return i.machine.HandleStored(i.now(), at, rank, out)
 }
 
 // returned hands the result of a call to the machine.

@@ -206,7 +206,7 @@ func (s *Store) perform(ctx context.Context, steps []keep.Step) (err error) {
 // append hands a record to the writer.
 func (s *Store) append(ctx context.Context, step keep.Step) error {
 	s.mu.Lock()
-	s.marks.Add(step.Number, step.At)
+	s.marks.Add(&step)
 	s.mu.Unlock()
 	_, err := s.writer.Append(ctx, step.Record)
 	return err
@@ -316,12 +316,13 @@ func (s *Store) News() <-chan struct{} {
 	return s.news
 }
 
-// take returns what the disk has, and what has happened to it since.
-func (s *Store) take() (at replica.Point, events []replica.Event) {
+// take returns what the disk has, with the rank of its state, and what has happened to it since.
+func (s *Store) take() (at replica.Point, rank uint64, events []replica.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	events, s.events = s.events, nil
-	return s.marks.Stored(), events
+	at, rank = s.marks.Stored()
+	return at, rank, events
 }
 
 // watch returns why the disk can take nothing any more.

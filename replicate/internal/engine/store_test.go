@@ -146,7 +146,7 @@ func keepsPlaces(t testing.TB, seeds uint64) (found int) {
 				err = k.step()
 			}
 			require.ErrorIs(t, err, disktest.ErrPower, "seed %d", seed)
-			if at, _ := store.take(); !at.View.None() {
+			if at, _, _ := store.take(); !at.View.None() {
 				sure = k.order[k.at[at]]
 			}
 			_ = store.Close()
@@ -209,6 +209,6 @@ func TestARecoveryIsToldAtOnce(t *testing.T) {
 	s := storeOn(t, disktest.New(), &words{})
 	defer s.Close()
 	require.Len(t, s.News(), 1)
-	_, events := s.take()
+	_, _, events := s.take()
 	require.Equal(t, replica.EventRecovered, events[0].Kind)
 }

@@ -76,7 +76,7 @@ func snapshotWaits(t testing.TB) {
 // awaitDisk waits for an event about the disk, and returns its error.
 func awaitDisk(t testing.TB, s *Store, ended chan error) error {
 	for {
-		_, events := s.take()
+		_, _, events := s.take()
 		for _, e := range events {
 			if e.Kind == replica.EventDisk {
 				return e.Err
@@ -353,7 +353,7 @@ func unmade(t testing.TB) {
 
 // refusals returns how many events said that the application could not make a snapshot.
 func refusals(t testing.TB, s *Store) (n int) {
-	_, events := s.take()
+	_, _, events := s.take()
 	for _, e := range events {
 		require.Equal(t, replica.EventRefused, e.Kind)
 		require.ErrorIs(t, e.Err, errMood)

@@ -84,11 +84,11 @@ func TestVerdictsAreHeldForWhoWaits(t *testing.T) { heldForCallers(t) }
 func storedInTurn(t testing.TB) {
 	s := &Store{changed: make(chan struct{}), news: make(chan struct{}, 1)}
 	for n := range uint64(3) {
-		s.marks.Add(n+1, point(7, 10*n))
+		s.marks.Add(&keep.Step{Number: n + 1, At: point(7, 10*n)})
 	}
 	for n := range uint64(3) {
 		s.onDurable(n + 1)
-		at, _ := s.take()
+		at, _, _ := s.take()
 		require.Equal(t, point(7, 10*n), at)
 	}
 }
@@ -115,7 +115,7 @@ func notedFirst(t testing.TB) {
 	require.NoError(t, <-appended)
 	require.False(t, early, "the record was written, and the store does not know what it stands for")
 	require.NoError(t, s.Close())
-	at, _ := s.take()
+	at, _, _ := s.take()
 	require.Equal(t, point(7, 3), at)
 }
 
