@@ -300,7 +300,7 @@ func earlierGenerationOfADisk(t testing.TB) {
 	for range 2 {
 		w.storeAll(0, 1)
 	}
-	require.NotZero(t, w.nodes[0].r.heardIn)
+	require.NotZero(t, w.nodes[0].r.heard[0].in)
 	w.reboot(1, 6, older)
 	w.install(0, 1)
 	_, accused := w.nodes[0].has(EventRolledBack)

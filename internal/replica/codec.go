@@ -115,7 +115,7 @@ func encode(m *message) []byte {
 		b = append(appendView(b, m.view), m.digest[:]...)
 	case kindAsk, kindHolds, kindRetry, kindPromised:
 		b = appendView(b, m.view)
-	case kindBootstrap, kindGeneration:
+	case kindBootstrap:
 		b = u64(appendView(b, m.view), m.generation)
 	case kindRefuse:
 		b = appendName(appendView(b, m.view), m.name)
@@ -140,6 +140,11 @@ func encode(m *message) []byte {
 		b = append(appendPoint(appendView(b, m.view), m.at), byte(len(m.confirmed)))
 		for _, c := range m.confirmed {
 			b = appendPoint(append(b, byte(c.node)), c.at)
+		}
+	case kindGeneration:
+		b = append(appendView(b, m.view), byte(len(m.confirmed)))
+		for _, c := range m.confirmed {
+			b = u64(append(b, byte(c.node)), c.in)
 		}
 	case kindSettings:
 		b = u64(append(appendView(b, m.view), flag(m.own.stored)), m.own.hashEvery)
@@ -191,7 +196,7 @@ func (r *reader) ancestors() (line []Ancestor) {
 
 func (r *reader) confirmed() (cs []confirmed) {
 	for range r.Byte() {
-		c := confirmed{timed.NodeID(r.Byte()), r.point()}
+		c := confirmed{node: timed.NodeID(r.Byte()), at: r.point()}
 		if r.Bad {
 			return nil
 		}
@@ -237,7 +242,10 @@ func decode(b []byte, m *message) error {
 	case kindAsk, kindHolds, kindRetry, kindPromised:
 		m.view = r.view()
 	case kindGeneration:
-		m.view, m.generation = r.view(), r.Uint64()
+		m.view = r.view()
+		for range r.Byte() {
+			m.confirmed = append(m.confirmed, confirmed{node: timed.NodeID(r.Byte()), in: r.Uint64()})
+		}
 	case kindBootstrap:
 		if m.view = r.view(); len(r.Rest) > 0 { // earlier builds say no generation
 			m.generation = r.Uint64()

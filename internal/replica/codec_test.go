@@ -27,9 +27,9 @@ var (
 		{kind: kindGot, name: someName, digest: Digest{2}, offset: 3},
 		{kind: kindHash, at: Point{someView, 4}, sum: 5},
 		{kind: kindStored, at: Point{someView, 4}},
-		{kind: kindDisks, view: someView, at: Point{someView, 4}, confirmed: []confirmed{{200, Point{someView, 5}}, {3, Point{}}}},
+		{kind: kindDisks, view: someView, at: Point{someView, 4}, confirmed: []confirmed{{200, Point{someView, 5}, 0}, {3, Point{}, 0}}},
 		{kind: kindSettings, view: someView, own: settings{true, 64}},
-		{kind: kindGeneration, view: someView, generation: 7},
+		{kind: kindGeneration, view: someView, confirmed: []confirmed{{200, Point{}, 7}, {3, Point{}, 0}}},
 		{kind: kindPromised, view: someView},
 	}
 )

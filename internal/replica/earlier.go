@@ -19,10 +19,9 @@ type Earlier struct {
 	// rank of its generation, or 0 if the state has a rank of that generation.
 	Promised uint64
 	// Has is how far the node has had the state, and Confirmed how far the disks of nodes
-	// were, as this process has heard in the generation ConfirmedIn.
-	Has         Point
-	Confirmed   []confirmed
-	ConfirmedIn uint64
+	// were, as this process has heard.
+	Has       Point
+	Confirmed []confirmed
 	// Spare is what the node has received of a snapshot that it did not use, or nil.
 	Spare *Content
 }
@@ -51,7 +50,6 @@ func (m *Replica) HandleEnd(now timed.Instant, out []Effect) []Effect {
 		m.giveUp()
 		m.old.Remembers, m.old.Promised = m.remembers, m.promised
 		m.old.Has, m.old.Confirmed = m.hasTo, m.heard
-		m.old.ConfirmedIn = m.heardIn
 		m.dropIncoming(func(*incoming) bool { return true })
 		m.old.Spare, m.spare = m.spare, nil
 		m.view, m.phase, m.retryAt, m.resumeAt = nil, idle, timed.Never, timed.Never

@@ -27,7 +27,7 @@ var words = map[kind]struct {
 	kindHash:       {message: message{at: Point{Position: 3}, sum: 5}, before: inPhase(settled)},
 	kindStored:     {message: message{at: Point{Position: 3}}, cfg: Config{Stored: true}, before: inPhase(settled)},
 	kindSettings:   {before: inPhase(reporting)},
-	kindGeneration: {message: message{generation: 1}, cfg: Config{Stored: true, Quorum: majority(1, 2, 3)}, before: inPhase(reporting)},
+	kindGeneration: {cfg: Config{Stored: true, Quorum: majority(1, 2, 3)}, before: inPhase(reporting)},
 	kindPromised:   {cfg: Config{Stored: true, Quorum: majority(1, 2, 3)}, before: inPhase(settled)},
 }
 

@@ -28,19 +28,26 @@ import (
 // firstOf returns the first rank of the generation of a rank.
 func firstOf(rank uint64) uint64 { return rank - rank%generation }
 
-// broadcastGeneration tells the others that this node promises generations, and the one in which
+// broadcastGeneration tells the others that this node promises generations, and those in which
 // it has heard how far disks are.
 func (m *Replica) broadcastGeneration() {
-	if m.cfg.Stored && m.cfg.Quorum != nil {
-		m.broadcast(marker, message{kind: kindGeneration, view: m.view.ID, generation: m.heardIn})
+	if !m.cfg.Stored || m.cfg.Quorum == nil {
+		return
 	}
+	msg := message{kind: kindGeneration, view: m.view.ID}
+	for _, c := range m.heard {
+		if c.in > 0 && m.view.Set.Has(c.node) && len(msg.confirmed) < m.cfg.disks() {
+			msg.confirmed = append(msg.confirmed, c)
+		}
+	}
+	m.broadcast(marker, msg)
 }
 
 // takeGeneration records what a member says of generations.
 func (m *Replica) takeGeneration(from timed.NodeID, msg *message) {
 	if msg.view == m.view.ID && m.phase == reporting {
 		d := &m.disks[m.view.Set.Rank(from)]
-		d.promises, d.generation = true, msg.generation
+		d.promises, d.dates = true, msg.confirmed
 	}
 }
 
@@ -112,7 +119,7 @@ func (m *Replica) attain() {
 func (m *Replica) noteStored() {
 	for i, s := range m.stored {
 		if s > 0 {
-			m.noteConfirmed(confirmed{m.view.Members[i].Node, Point{m.view.ID, s - 1}}, m.promised/generation)
+			m.noteConfirmed(confirmed{m.view.Members[i].Node, Point{m.view.ID, s - 1}, m.promised / generation})
 		}
 	}
 }

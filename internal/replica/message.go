@@ -29,7 +29,7 @@ const (
 	kindSettings        // in the order: the settings of a member that must be the same at all
 	kindEpoch           // in the order: the epochs of a member and of its state
 	kindDisks           // in the order: how far a member has the state, and how far disks were, as it has heard
-	kindGeneration      // in the order: a member promises generations, and that of what it has heard of disks
+	kindGeneration      // in the order: a member promises generations, and those of what it has heard of disks
 	kindPromised        // in the order: the disk of a member has promised the generation of the view
 )
 
@@ -93,9 +93,9 @@ type message struct {
 	size       uint64 // of the whole
 	at         Point
 	sum        uint64
-	generation uint64   // kindBootstrap: 0 from earlier builds; kindGeneration
+	generation uint64   // kindBootstrap: 0 from earlier builds
 	own        settings // of the sender
 	epochs     epochs   // of the sender
 
-	confirmed []confirmed // kindDisks: how far the disks of members were
+	confirmed []confirmed // kindDisks: how far the disks of members were; kindGeneration: in which generations
 }

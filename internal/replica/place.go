@@ -153,7 +153,7 @@ func (m *Replica) takeStored(from timed.NodeID, at Point) {
 		return
 	}
 	if m.phase == settled {
-		m.noteConfirmed(confirmed{from, at}, m.promised/generation)
+		m.noteConfirmed(confirmed{from, at, m.promised / generation})
 	}
 	if s := &m.stored[m.view.Set.Rank(from)]; at.Position >= *s {
 		*s = at.Position + 1

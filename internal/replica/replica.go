@@ -32,7 +32,6 @@ type Replica struct {
 	promised  uint64      // the largest rank of a view that this node saw settled; with Stored, of its generation
 	hasTo     Point       // how far this node has had the state
 	heard     []confirmed // how far the disks of nodes were, as they have confirmed
-	heardIn   uint64      // the generation in which they did
 	queue     []*backlog  // operations that wait to be applied, by view
 	queued    int         // bytes in queue
 	load      uint64      // as set by SetLoad
@@ -121,7 +120,7 @@ type branch struct {
 // one. The configuration must be valid.
 func New(cfg Config, has Earlier) *Replica {
 	m := &Replica{cfg: cfg.WithDefaults(), viewState: viewState{retryAt: timed.Never, resumeAt: timed.Never}, lineage: has.unnamed(), old: has,
-		remembers: has.Remembers, promised: has.Promised, hasTo: has.Has, heard: has.Confirmed, heardIn: has.ConfirmedIn, spare: has.Spare}
+		remembers: has.Remembers, promised: has.Promised, hasTo: has.Has, heard: has.Confirmed, spare: has.Spare}
 	if cfg.Stored {
 		m.promised = firstOf(max(has.Promised, has.Rank))
 	}

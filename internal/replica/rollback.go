@@ -23,10 +23,20 @@ import (
 // Sequences grow within a generation. An operator's word begins a later one, perhaps in new state
 // directories, whose sequences start at 1 again.
 
-// confirmed is how far a node has confirmed that its disk has the state.
+// confirmed is how far a node has confirmed, in a generation, that its disk has the state.
 type confirmed struct {
 	node timed.NodeID
 	at   Point
+	in   uint64
+}
+
+// after reports whether a node has confirmed more than it had. What was confirmed in an earlier
+// generation is given up, and says nothing of the sequences of this one.
+func (c *confirmed) after(o *confirmed) bool {
+	if c.in != o.in {
+		return c.in > o.in
+	}
+	return c.at.after(o.at)
 }
 
 // The sizes of a message with disks, and of what it says of each.
@@ -38,11 +48,11 @@ const (
 
 // disks is what a member says at the beginning of a view.
 type disks struct {
-	said       bool
-	has        Point       // how far it has the state, on its disk or in its memory
-	confirmed  []confirmed // how far the disks of members were, itself included, as it has heard
-	promises   bool        // it promises generations
-	generation uint64      // of what it has heard
+	said      bool
+	has       Point       // how far it has the state, on its disk or in its memory
+	confirmed []confirmed // how far the disks of members were, itself included, as it has heard
+	promises  bool        // it promises generations
+	dates     []confirmed // the generations of confirmed, unless it is 0
 }
 
 // allOf is the point behind everything in a view.
@@ -82,21 +92,14 @@ func (m *Replica) remember() {
 	m.noteHas(allOf(Point{View: m.view.ID}))
 }
 
-// noteConfirmed notes how far the disk of a node was, in a generation. What was confirmed in an
-// earlier one is given up, and says nothing of the sequences of this one.
-func (m *Replica) noteConfirmed(c confirmed, in uint64) {
-	if in > m.heardIn {
-		m.heard, m.heardIn = nil, in
-	}
-	if in < m.heardIn {
-		return
-	}
+// noteConfirmed notes how far the disk of a node was.
+func (m *Replica) noteConfirmed(c confirmed) {
 	i := slices.IndexFunc(m.heard, func(o confirmed) bool { return o.node == c.node })
 	switch {
 	case i < 0:
 		m.heard = append(m.heard, c)
-	case c.at.after(m.heard[i].at):
-		m.heard[i].at = c.at
+	case c.after(&m.heard[i]):
+		m.heard[i] = c
 	}
 }
 
@@ -122,8 +125,14 @@ func (m *Replica) takeDisks(from timed.NodeID, msg *message) {
 	}
 	d := &m.disks[m.view.Set.Rank(from)]
 	d.said, d.has, d.confirmed = true, msg.at, msg.confirmed
+	for i := range d.confirmed {
+		c := &d.confirmed[i]
+		if k := slices.IndexFunc(d.dates, func(o confirmed) bool { return o.node == c.node }); k >= 0 {
+			c.in = d.dates[k].in
+		}
+	}
 	for _, c := range msg.confirmed {
-		m.noteConfirmed(c, d.generation)
+		m.noteConfirmed(c)
 	}
 }
 
@@ -146,7 +155,7 @@ func (m *Replica) lacking() (set timed.Set) {
 	}
 	for _, d := range m.disks {
 		for _, c := range d.confirmed {
-			if m.view.Set.Has(c.node) && m.lacks(c, d.generation) {
+			if m.view.Set.Has(c.node) && m.lacks(&c) {
 				set.Add(c.node)
 			}
 		}
@@ -154,12 +163,13 @@ func (m *Replica) lacking() (set timed.Set) {
 	return set
 }
 
-// lacks reports whether a member lacks what it has confirmed in a generation. A state of a later
-// generation has given that up. Members of earlier builds do not know generations.
-func (m *Replica) lacks(c confirmed, in uint64) bool {
+// lacks reports whether a member lacks what it has confirmed. Members of earlier builds do not
+// know generations.
+func (m *Replica) lacks(c *confirmed) bool {
 	i := m.view.Set.Rank(c.node)
-	if of := m.reports[i].lineage.Rank / generation; m.promises && in != of {
-		return in > of
+	has := confirmed{c.node, m.disks[i].has, m.reports[i].lineage.Rank / generation}
+	if !m.promises {
+		has.in = c.in
 	}
-	return c.at.after(m.disks[i].has)
+	return c.after(&has)
 }

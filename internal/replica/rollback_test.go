@@ -301,11 +301,11 @@ func TestWhatIsSaidAboutDisksFits(t *testing.T) {
 	}
 	m := w.nodes[0].r
 	for id := timed.NodeID(2); id <= 100; id++ {
-		m.noteConfirmed(confirmed{id, Point{someView, uint64(id)}}, 0)
-		m.noteConfirmed(confirmed{id, Point{someView, 1}}, 0)
+		m.noteConfirmed(confirmed{id, Point{someView, uint64(id)}, 0})
+		m.noteConfirmed(confirmed{id, Point{someView, 1}, 0})
 	}
 	w.install(0, 1)
-	require.Equal(t, []confirmed{{2, Point{someView, 2}}}, said[0].confirmed)
+	require.Equal(t, []confirmed{{2, Point{someView, 2}, 0}}, said[0].confirmed)
 	m.view = &membership.View{ID: someView}
 	for id := timed.NodeID(1); id <= 100; id++ {
 		m.view.Set.Add(id)

@@ -14,23 +14,24 @@ import (
 
 // check holds the replicas to their promises.
 type check struct {
-	s         *run
-	failed    *sim.Violation
-	snapshots map[replica.Name][]byte // in canonical form: one state for each name
-	inputsOf  map[membership.ViewID][]replica.Branch
-	moves     map[[2]membership.ViewID]move
-	states    map[replica.Label]map[opID]bool // what states contain that have been located
-	continued map[continuation]bool           // the claims that have been checked
-	lasting   []opID                          // what members were told to last, in the order of being told
-	lasts     map[opID]bool                   // the same as a set
-	forgiven  int                             // how many of these may be gone, because more members forgot them than a quorum can spare
-	begun     map[membership.ViewID]bool      // views that went on without a quorum that remembers
-	forgot    bool                            // a node has lost its disk
-	toldIn    map[opID]uint64                 // the epochs in which members were told that operations last
-	heritage  map[opID]bool                   // what the heirs of a forced epoch had, once a view went on
-	gone      map[opID]bool                   // what none of them had
-	missed    missedMergers
-	knowledge map[membership.ViewID]map[timed.NodeID]knowledge
+	s           *run
+	failed      *sim.Violation
+	snapshots   map[replica.Name][]byte // in canonical form: one state for each name
+	inputsOf    map[membership.ViewID][]replica.Branch
+	moves       map[[2]membership.ViewID]move
+	states      map[replica.Label]map[opID]bool // what states contain that have been located
+	continued   map[continuation]bool           // the claims that have been checked
+	lasting     []opID                          // what members were told to last, in the order of being told
+	lasts       map[opID]bool                   // the same as a set
+	forgiven    int                             // how many of these may be gone, because more members forgot them than a quorum can spare
+	begun       map[membership.ViewID]bool      // views that went on without a quorum that remembers
+	forgot      bool                            // a node has lost its disk
+	toldIn      map[opID]uint64                 // the epochs in which members were told that operations last
+	heritage    map[opID]bool                   // what the heirs of a forced epoch had, once a view went on
+	gone        map[opID]bool                   // what none of them had
+	missed      missedMergers
+	knowledge   map[membership.ViewID]map[timed.NodeID]knowledge
+	generations map[membership.ViewID]uint64 // of ranks, as disks have them
 }
 
 // continuation is the claim that a state continues another one.
@@ -49,7 +50,7 @@ func newCheck(s *run) check {
 	return check{s: s, snapshots: map[replica.Name][]byte{}, inputsOf: map[membership.ViewID][]replica.Branch{},
 		moves: map[[2]membership.ViewID]move{}, begun: map[membership.ViewID]bool{},
 		states: map[replica.Label]map[opID]bool{}, continued: map[continuation]bool{}, lasts: map[opID]bool{},
-		toldIn: map[opID]uint64{}, gone: map[opID]bool{}, missed: missedMergers{}, knowledge: map[membership.ViewID]map[timed.NodeID]knowledge{}}
+		toldIn: map[opID]uint64{}, gone: map[opID]bool{}, missed: missedMergers{}, generations: map[membership.ViewID]uint64{}, knowledge: map[membership.ViewID]map[timed.NodeID]knowledge{}}
 }
 
 func (c *check) fail(check string, m *member, format string, args ...any) {

@@ -147,6 +147,7 @@ func (s *run) write(d *disk) {
 	if m := s.members[d.node.ID()-1]; m.runs() {
 		at, rank := d.marks.Stored()
 		d.reaches(at)
+		s.check.generations[at.View] = max(s.check.generations[at.View], generationOf(rank))
 		m.reaches(reachOf(at))
 		s.perform(m, m.replica.HandleStored(d.node.Instant(), at, rank, nil))
 	}

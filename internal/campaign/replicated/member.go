@@ -201,7 +201,7 @@ func (s *run) readBarrier(m *member) {
 
 func (s *run) delivered(n *sim.Node, d broadcast.Delivery) {
 	m := s.members[n.ID()-1]
-	m.hears(&d)
+	s.check.hears(m, &d)
 	if d.Payload[0] == 1 && d.Class == broadcast.ClassOrdered {
 		id := opID(d.Payload[1:17])
 		m.inView = append(m.inView, id)
@@ -254,7 +254,7 @@ func (s *run) perform(m *member, out []replica.Effect) {
 		}
 	}
 	if m.replica.Current() && m.view != nil && s.opt.Quorum {
-		m.reaches(reach{m.view.ID.Sequence, math.MaxUint64})
+		m.reaches(reach{0, m.view.ID.Sequence, math.MaxUint64})
 		m.remembers = true
 	}
 	s.work(m)

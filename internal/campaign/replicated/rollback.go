@@ -16,15 +16,19 @@ import (
 // how far the disk was. Where no member of a view has heard it, operations that lasted may be
 // gone.
 
-// reach is how far a state goes: a sequence of views, and a position.
-type reach struct{ sequence, position uint64 }
+// reach is how far a state goes: a generation of ranks, or 0 where the same state is compared with
+// itself, a sequence of views, and a position.
+type reach struct{ generation, sequence, position uint64 }
 
-func reachOf(p replica.Point) reach { return reach{p.View.Sequence, p.Position} }
+func reachOf(p replica.Point) reach { return reach{0, p.View.Sequence, p.Position} }
+
+// generationOf returns the generation of a rank.
+func generationOf(rank uint64) uint64 { return rank >> 34 }
 
 // placed returns how far the state at a place goes. What was flushed at the end of a view has
 // no position, and the view is an ancestor then.
 func placed(p *replica.Place) reach {
-	r := reach{p.View.Sequence, p.Position}
+	r := reach{0, p.View.Sequence, p.Position}
 	if n := len(p.Line); p.Position == 0 && n > 0 && p.Line[n-1].View == p.View {
 		r.position = math.MaxUint64
 	}
@@ -32,7 +36,7 @@ func placed(p *replica.Place) reach {
 }
 
 func (r reach) compare(o reach) int {
-	return cmp.Or(cmp.Compare(r.sequence, o.sequence), cmp.Compare(r.position, o.position))
+	return cmp.Or(cmp.Compare(r.generation, o.generation), cmp.Compare(r.sequence, o.sequence), cmp.Compare(r.position, o.position))
 }
 
 // process is what the process of a member knows of states and disks.
@@ -40,7 +44,10 @@ type process struct {
 	has       reach                  // how far it has the state
 	remembers bool                   // it has had the state of a quorum
 	heard     map[timed.NodeID]reach // how far disks were
-	views     bool                   // it has been in views
+	early     map[timed.NodeID]reach // the same, before the view has settled
+	// dates has the generations of what a member says of disks, unless it is 0.
+	dates map[timed.NodeID]map[timed.NodeID]uint64
+	views bool // it has been in views
 }
 
 // reaches notes that the process has the state through a point.
@@ -58,8 +65,8 @@ func (p *process) hear(id timed.NodeID, r reach) {
 
 // The first bytes of the messages that say how far disks are, and their sizes.
 const (
-	storedMessage, disksMessage = 14, 19
-	viewBytes, pointBytes       = 17, 25
+	storedMessage, disksMessage, generationMessage = 14, 19, 20
+	viewBytes, pointBytes                          = 17, 25
 )
 
 func viewIn(b []byte) membership.ViewID {
@@ -67,26 +74,41 @@ func viewIn(b []byte) membership.ViewID {
 }
 
 func reachIn(b []byte) reach {
-	return reach{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[viewBytes:])}
+	return reach{0, binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[viewBytes:])}
 }
 
 // hears notes what a member hears of disks.
-func (m *member) hears(d *broadcast.Delivery) {
+func (c *check) hears(m *member, d *broadcast.Delivery) {
 	kind, b := d.Payload[0], d.Payload[1:]
 	ordered := d.Class == broadcast.ClassOrdered
-	if m.view == nil || !(kind == storedMessage && !ordered || kind == disksMessage && ordered) || viewIn(b) != m.view.ID {
+	if m.view == nil || m.disk == nil || !c.s.opt.Quorum || !(kind == storedMessage && !ordered || (kind == disksMessage || kind == generationMessage) && ordered) || viewIn(b) != m.view.ID {
 		return
 	}
-	if kind == storedMessage {
-		m.hear(d.Sender, reachIn(b))
-		return
+	switch {
+	case kind == storedMessage && m.judged:
+		m.hear(d.Sender, c.dated(m, reachIn(b)))
+	case kind == storedMessage:
+		m.early[d.Sender] = reachIn(b)
+	case m.replica.Situation() != replica.Reporting:
+	case kind == generationMessage:
+		m.dates[d.Sender] = map[timed.NodeID]uint64{}
+		for b = b[viewBytes+1:]; len(b) > 0; b = b[9:] {
+			m.dates[d.Sender][timed.NodeID(b[0])] = binary.BigEndian.Uint64(b[1:])
+		}
+	default:
+		for b = b[viewBytes+pointBytes+1:]; len(b) > 0; b = b[1+pointBytes:] {
+			r := reachIn(b[1:])
+			r.generation = m.dates[d.Sender][timed.NodeID(b[0])]
+			m.hear(timed.NodeID(b[0]), r)
+		}
 	}
-	if m.replica.Situation() != replica.Reporting {
-		return
-	}
-	for b = b[viewBytes+pointBytes+1:]; len(b) > 0; b = b[1+pointBytes:] {
-		m.hear(timed.NodeID(b[0]), reachIn(b[1:]))
-	}
+}
+
+// dated returns how far a disk is that has said so in the view of a member. Disks say so when
+// their states have the rank of the view.
+func (c *check) dated(m *member, r reach) reach {
+	r.generation = c.generations[m.view.ID]
+	return r
 }
 
 // reaches notes how far a disk is.
@@ -100,6 +122,7 @@ func (d *disk) reaches(p replica.Point) {
 // knowledge is a process when it enters a view, with its disk and the operations that it has.
 type knowledge struct {
 	process
+	generation uint64 // of its state
 	onDisk     reach
 	rolledBack bool
 	era        replica.Era
@@ -114,12 +137,13 @@ func (c *check) knows(m *member) {
 	if c.knowledge[m.view.ID] == nil {
 		c.knowledge[m.view.ID] = map[timed.NodeID]knowledge{}
 	}
-	k := knowledge{process: m.process, onDisk: m.disk.at, rolledBack: m.disk.rolledBack, era: m.disk.keeper.Place().Era}
+	k := knowledge{process: m.process, generation: generationOf(m.disk.keeper.Place().Rank), onDisk: m.disk.at, rolledBack: m.disk.rolledBack, era: m.disk.keeper.Place().Era}
 	k.heard = maps.Clone(k.heard)
 	if c.s.opt.Damage {
 		k.ops = maps.Clone(m.told.has)
 	}
 	c.knowledge[m.view.ID][m.inc.Node] = k
+	m.early, m.dates = map[timed.NodeID]reach{}, map[timed.NodeID]map[timed.NodeID]uint64{}
 	m.saidBehind, m.judged, m.begun = timed.Set{}, false, false
 }
 
@@ -127,8 +151,10 @@ func (c *check) knows(m *member) {
 func (c *check) behind(v *membership.View) (set timed.Set) {
 	know := c.knowledge[v.ID]
 	for id := range v.Set.All() {
+		has := know[id].has
+		has.generation = know[id].generation
 		for _, k := range know {
-			if know[id].remembers && know[id].has.compare(k.heard[id]) < 0 {
+			if know[id].remembers && has.compare(k.heard[id]) < 0 {
 				set.Add(id)
 			}
 		}
@@ -143,6 +169,9 @@ func (c *check) judges(m *member) {
 		return
 	}
 	m.judged = true
+	for id, r := range m.early {
+		m.hear(id, c.dated(m, r))
+	}
 	want := c.behind(m.view)
 	if m.saidBehind != want {
 		c.fail("rollback", m, "says in %v that the disks of %v have gone back, and those of %v have", m.view.ID, m.saidBehind, want)
