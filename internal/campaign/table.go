@@ -320,7 +320,7 @@ func stored() []Campaign {
 		{Name: "state-disks-lost", Purpose: "replicated state on disks that lose files", Play: replicated.Options{Disks: true, Damage: true}.Play, Check: 5, Test: 200, Long: 1,
 			Reach: losses},
 		{Name: "state-disks-lost-quorum", Purpose: "replicated state on disks that lose files, in quorums",
-			Play: replicated.Options{Disks: true, Damage: true, Quorum: true}.Play, Check: 5, Test: 200, Long: 1, Reach: append([]string{replicated.Begun, replicated.FlippedBit + replicated.MissedAfter, replicated.NoticedRollback, replicated.MissedRollback}, losses...)},
+			Play: replicated.Options{Disks: true, Damage: true, Quorum: true}.Play, Check: 5, Test: 300, Long: 1, Reach: append([]string{replicated.Begun, replicated.FlippedBit + replicated.MissedAfter, replicated.NoticedRollback, replicated.MissedRollback}, losses...)},
 		{Name: "state-change", Purpose: "replicated state on disks, in quorums whose system is replaced",
 			Play: replicated.Options{Disks: true, Quorum: true, Change: true}.Play, Check: 5, Test: 200, Long: 1,
 			Reach: append([]string{replicated.Restored, replicated.Lasted, replicated.Changed}, disks...)},

@@ -205,6 +205,13 @@ func (r *reader) confirmed() (cs []confirmed) {
 	return cs
 }
 
+func (r *reader) dates() (cs []confirmed) {
+	for range r.Byte() {
+		cs = append(cs, confirmed{node: timed.NodeID(r.Byte()), in: r.Uint64()})
+	}
+	return cs
+}
+
 func (r *reader) marks() (ms []broadcast.Mark) {
 	for range r.Uint16() {
 		m := broadcast.Mark{Node: timed.NodeID(r.Byte()), Boot: timed.BootID(r.Uint64()), Sequence: r.Uint64()}
@@ -242,10 +249,7 @@ func decode(b []byte, m *message) error {
 	case kindAsk, kindHolds, kindRetry, kindPromised:
 		m.view = r.view()
 	case kindGeneration:
-		m.view = r.view()
-		for range r.Byte() {
-			m.confirmed = append(m.confirmed, confirmed{node: timed.NodeID(r.Byte()), in: r.Uint64()})
-		}
+		m.view, m.confirmed = r.view(), r.dates()
 	case kindBootstrap:
 		if m.view = r.view(); len(r.Rest) > 0 { // earlier builds say no generation
 			m.generation = r.Uint64()
