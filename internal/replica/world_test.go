@@ -16,20 +16,22 @@ import (
 // in one order, to the members of the sender's view, unless a test delays them.
 // Applications append the operations that they apply to a string.
 type world struct {
-	now   timed.Instant
-	cfg   Config
-	nodes []*node
-	views uint64
-	hold  func(from int, payload []byte) bool
-	late  map[lane][]broadcast.Delivery // messages that a node will get by catchUp
-	tardy []lane                        // that are late in the next view
-	named map[Label]map[string]bool     // with Stored: states that had a name
-	ops   map[rune]broadcast.Mark       // operations of one letter
-	again []string                      // with Stored: states with operations that could be ordered again
-	lacks []string                      // with Stored: states without an operation of one that they continue
-	truth truth
-	sent  []func() // deliveries of messages that were broadcast
-	busy  bool     // effects are being performed, or messages delivered
+	now     timed.Instant
+	cfg     Config
+	nodes   []*node
+	views   uint64
+	hold    func(from int, payload []byte) bool
+	late    map[lane][]broadcast.Delivery // messages that a node will get by catchUp
+	tardy   []lane                        // that are late in the next view
+	named   map[Label]map[string]bool     // with Stored: states that had a name
+	ops     map[rune]broadcast.Mark       // operations of one letter
+	again   []string                      // with Stored: states with operations that could be ordered again
+	lacks   []string                      // with Stored: states without an operation of one that they continue
+	truth   truth
+	sent    []func()            // deliveries of messages that were broadcast
+	busy    bool                // effects are being performed, or messages delivered
+	onName  func(*node)         // a state of a node has got a name, if not nil
+	onEvent func(*node, *Event) // if not nil
 }
 
 // lane is the way of messages of one class to a node. They keep their order.
@@ -58,8 +60,10 @@ type node struct {
 	last      Effect // the last Apply, Skip or Barrier of its own message
 	place     Place  // with Stored: of app
 	named     bool
-	moved     bool     // it has a flushed operation, so that its operations name it, and no position
-	lasts     []Effect // Lasts
+	moved     bool      // it has a flushed operation, so that its operations name it, and no position
+	lasts     []Effect  // Lasts
+	written   []written // with Stored: what the disk may have, if it lags
+	sure      int       // how much of that it has at least
 }
 
 func incarnation(i int) timed.Incarnation {
@@ -192,6 +196,9 @@ func (w *world) perform(i int, out []Effect) {
 			w.perform(i, n.r.HandleHash(w.now, e.At, sum, nil))
 		case Notify:
 			n.events = append(n.events, *e.Event)
+			if w.onEvent != nil {
+				w.onEvent(n, e.Event)
+			}
 			n.gives = n.gives || e.Event.Kind == EventDiscarded
 		case Withdraw:
 			n.withdrawn = true
@@ -255,6 +262,9 @@ func text(c *Content) string {
 
 // name notes the name of a node's state.
 func (w *world) name(n *node) {
+	if n.named && w.onName != nil {
+		w.onName(n)
+	}
 	if l := n.place.Named().Label; n.named {
 		if w.named[l] == nil {
 			w.named[l] = map[string]bool{}
