@@ -2,6 +2,7 @@ package failaware
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -191,6 +192,20 @@ func checkFence(t *testing.T, path string, old, fresh edict.Edict) {
 	require.NoError(t, f.Close())
 }
 
+// livingAreNotDeclaredDead declares members dead that the node hears. It is no use that they are:
+// the node refuses, and all go on.
+func livingAreNotDeclaredDead(t testing.TB) {
+	nodes := startEpochs(t, t.TempDir())
+	inEpoch(t, 1, before, nodes)
+	eventually(t, "node 1 hears the others", func() bool { return nodes[0].Status().Alive.Len() == 3 })
+	err := nodes[0].ForceQuorum(t.Context(), system(t, "majority:1"), timed.SetOf(2, 3))
+	require.ErrorIs(t, err, epoch.ErrAlive)
+	require.ErrorContains(t, err, "nodes {2 3}")
+	require.Equal(t, epoch.Idle, nodes[0].Epoch().Phase)
+}
+
+func TestLivingMembersAreNotDeclaredDead(t *testing.T) { livingAreNotDeclaredDead(t) }
+
 // Two of three members are gone for good: an administrator says so.
 func TestAQuorumSystemIsForced(t *testing.T) {
 	nodes := startEpochs(t, t.TempDir())
@@ -200,7 +215,9 @@ func TestAQuorumSystemIsForced(t *testing.T) {
 	rest := []*Node{nodes[0], nodes[3]}
 	next := system(t, "majority:1,4")
 	require.ErrorIs(t, nodes[0].ForceQuorum(t.Context(), next, Set{}), epoch.ErrSystem)
-	require.NoError(t, nodes[0].ForceQuorum(t.Context(), next, timed.SetOf(2, 3)))
+	eventually(t, "node 1 hears the dead no more", func() bool {
+		return !errors.Is(nodes[0].ForceQuorum(t.Context(), next, timed.SetOf(2, 3)), epoch.ErrAlive)
+	})
 	inEpoch(t, 2, "majority:1,4", rest)
 
 	require.NoError(t, nodes[3].Close())

@@ -41,6 +41,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SocketOutlivesTheStart":   keepsNothing,
 		"AnswerToTheDone":          doneContexts,
 		"LimitUnasked":             wrongSettings,
+		"ForceOfTheLiving":         livingAreNotDeclaredDead,
 		"ChangeBackAtOnce":         changeUnderWay,
 		"ProposalOfAnother":        changeUnderWay,
 	})

@@ -27,6 +27,8 @@ type EpochAnswer struct {
 	Next  string
 	// Dead are members that were declared dead to force Next.
 	Dead Set
+	// Missing are the voters of System that are not alive, as far as this node hears.
+	Missing Set
 	// Static says that this node's quorum system cannot be replaced: it has none, or no
 	// state directory, or [BroadcastConfig.RequireQuorum] without replicated state.
 	Static bool
@@ -36,13 +38,20 @@ type EpochAnswer struct {
 // the state directory names that system, and [Config.Quorum] has no effect. Epoch is safe
 // for concurrent use.
 func (n *Node) Epoch() EpochAnswer {
-	if s := n.loop.Snapshot().Epoch; s != nil {
+	snap := n.loop.Snapshot()
+	running := snap.Alive
+	running.Add(n.cfg.ID)
+	if s := snap.Epoch; s != nil {
 		fixed := n.orders() && n.guard.Load() == nil
-		return EpochAnswer{Epoch: s.Epoch, System: s.System, Phase: s.Phase, Next: s.Next, Dead: s.Dead, Static: fixed}
+		a := EpochAnswer{Epoch: s.Epoch, System: s.System, Phase: s.Phase, Next: s.Next, Dead: s.Dead, Static: fixed}
+		if q, err := quorum.Parse(s.System); err == nil { // there is none before a node has heard
+			a.Missing = q.Members().Minus(running)
+		}
+		return a
 	}
 	a := EpochAnswer{Epoch: n.cfg.QuorumEpoch, Static: true}
-	if n.cfg.Quorum != nil {
-		a.System = n.cfg.Quorum.String()
+	if q := n.cfg.Quorum; q != nil {
+		a.System, a.Missing = q.String(), q.Members().Minus(running)
 	}
 	return a
 }
@@ -144,15 +153,15 @@ func (n *Node) changed(ctx context.Context, before uint64, next quorum.System) (
 // lost for good that none can be elected. It returns when this node has begun to tell
 // the members that are not declared dead; they enter the next epoch when all of them
 // have answered. Every promise then rests on the caller's word that the dead are dead, and
-// nothing can check it: read [epoch.Machine.Force] and docs/how-to/epochs.md first, and force at one node
+// nothing can check it but where this node hears them: read [epoch.Machine.Force] and docs/how-to/epochs.md first, and force at one node
 // only.
 //
 // With a replicated state, operations then wait for a quorum of the former system that
 // remembers it. If the dead leave none, only [replicate.Replica.Bootstrap] ends that, and
 // acknowledged operations that only the dead had are lost.
 //
-// The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem], or says that packets are
-// too small. It is also [ErrClosed] or the cause of ctx: if that ends while the node is about it,
+// The error is [ErrStaticQuorum], [epoch.ErrUnderWay], [epoch.ErrSystem], or [epoch.ErrAlive] if this
+// node hears one of the dead, or says that packets are too small. It is also [ErrClosed] or the cause of ctx: if that ends while the node is about it,
 // the change may be forced all the same. Look at the epoch of this node then, by [Node.Epoch] or
 // after another start, before you force at another one.
 func (n *Node) ForceQuorum(ctx context.Context, next quorum.System, dead Set) error {

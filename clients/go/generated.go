@@ -421,6 +421,9 @@ type Epoch struct {
 	// Epoch Its number; 0 when the node knows none.
 	Epoch int64 `json:"epoch"`
 
+	// Missing Voters of the quorum system that are not alive, as far as the node hears.
+	Missing *[]int `json:"missing,omitempty"`
+
 	// Next The successor, proposed or chosen.
 	Next *string `json:"next,omitempty"`
 
@@ -519,6 +522,9 @@ type Global struct {
 
 	// Leads The answering node leads globally; no other node of the group does.
 	Leads bool `json:"leads"`
+
+	// Missing Voters of the quorum system that are not alive, as far as the node hears.
+	Missing *[]int `json:"missing,omitempty"`
 
 	// Quorum The quorum system; missing when there is none, and then no node leads globally.
 	Quorum *string `json:"quorum,omitempty"`
@@ -1395,7 +1401,7 @@ type ChangeQuorumParams struct {
 	// Dead Forces the change: members that are off for good, as 3,4.
 	Dead *string `form:"dead,omitempty" json:"dead,omitempty"`
 
-	// Unheard Changes it although the node hears no quorum of the successor, under which nobody could lead then.
+	// Unheard Changes it although the node hears no quorum of the successor, under which nobody could lead then, or a new voter is not alive.
 	Unheard *bool `form:"unheard,omitempty" json:"unheard,omitempty"`
 }
 

@@ -840,6 +840,8 @@ export interface components {
              * @description Its number; 0 when there is none.
              */
             epoch: number;
+            /** @description Voters of the quorum system that are not alive, as far as the node hears. */
+            missing?: number[];
         };
         /** @description The quorum system in use, as known to the node. */
         Epoch: {
@@ -861,6 +863,8 @@ export interface components {
             dead?: number[];
             /** @description The node cannot replace it. */
             static: boolean;
+            /** @description Voters of the quorum system that are not alive, as far as the node hears. */
+            missing?: number[];
         };
         /** @description An edict of the global leader. */
         Edict: {
@@ -2471,7 +2475,7 @@ export interface operations {
                 system: string;
                 /** @description Forces the change: members that are off for good, as 3,4. */
                 dead?: string;
-                /** @description Changes it although the node hears no quorum of the successor, under which nobody could lead then. */
+                /** @description Changes it although the node hears no quorum of the successor, under which nobody could lead then, or a new voter is not alive. */
                 unheard?: boolean;
             };
             header?: never;
@@ -2498,7 +2502,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The node does not lead globally, another change is under way, or no quorum of the successor is heard. */
+            /** @description The node does not lead globally, another change is under way, no quorum of the successor is heard, a new voter is not alive, or a member that is declared dead is. */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -30,7 +30,20 @@ func newEpochCommand(g *globals) *cobra.Command {
 	return cmd
 }
 
-func epochText(e *api.Epoch) string {
+func epochText(e *api.Epoch) string { return epochPhaseText(e) + missingText(e.Missing) }
+
+// missingText names the voters that are not alive, or is "".
+func missingText(voters []int) string {
+	switch len(voters) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("; its voter %d is not alive", voters[0])
+	}
+	return "; its voters " + setText(voters) + " are not alive"
+}
+
+func epochPhaseText(e *api.Epoch) string {
 	switch {
 	case e.Static && e.Quorum == "":
 		return "the node has no quorum system"
@@ -77,6 +90,17 @@ func perhapsForced(err error) error {
 	return err
 }
 
+// warnMissing names the voters of the system in use that are not alive. An error says nothing.
+func warnMissing(g *globals, cmd *cobra.Command) {
+	_ = g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
+		var e api.Epoch
+		if err := c.Get(ctx, "/v1/epoch", &e); err == nil && len(e.Missing) > 0 {
+			fmt.Fprintln(cmd.ErrOrStderr(), "failaware: "+e.Quorum+missingText(e.Missing))
+		}
+		return nil
+	})
+}
+
 // changeFlags are the flags of the command that replaces the quorum system.
 type changeFlags struct {
 	force, unheard bool
@@ -103,6 +127,14 @@ func (f *changeFlags) query(next quorum.System) (url.Values, error) {
 	return query, nil
 }
 
+// text says what has become of a change to a quorum system that was carried out.
+func (f *changeFlags) text(next quorum.System) string {
+	if f.force {
+		return "the node tells the other survivors: " + next.String() + "; 'epoch show' tells when it has begun. If they cannot know what the dead had, a linearizable store then waits for 'failaware kv bootstrap', which may lose acknowledged writes"
+	}
+	return "the node is in an epoch of " + next.String()
+}
+
 func newEpochChangeCommand(g *globals) *cobra.Command {
 	var f changeFlags
 	cmd := &cobra.Command{
@@ -112,11 +144,12 @@ the one in use, and wait until the node has entered the next epoch. A linearizab
 goes along: quorums of both systems must have its state before, and a quorum of the next
 system has it when the command is done. Members of the former may be stopped then. If the
 command fails or its answer is lost, run it again. The node refuses a system of which it
-hears no quorum, under which nobody could lead then.
+hears no quorum, under which nobody could lead then, and one with a new voter that is not
+alive, which may be mistyped.
 
 With --force, a survivor replaces the quorum system without a leader. Use it when so many
-members are lost for good that none can be elected. Nothing checks your claims about the
-dead:
+members are lost for good that none can be elected. The node refuses to call a member dead that
+it hears; nothing else checks your claims about the dead:
 
   * The dead must be off and stay off until every survivor has entered the next epoch,
     and their state directories must be deleted. A node that is merely cut off, or is
@@ -145,19 +178,18 @@ successor and more dead.`,
 			if err != nil {
 				return err
 			}
-			text := "the node is in an epoch of " + next.String()
+			err = unreplaced(g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, f.text(next)))
 			if f.force {
-				text = "the node tells the other survivors: " + next.String() + "; 'epoch show' tells when it has begun. If they cannot know what the dead had, a linearizable store then waits for 'failaware kv bootstrap', which may lose acknowledged writes"
+				return perhapsForced(err)
 			}
-			err = unreplaced(g.order(cmd, "/v1/epoch/change?"+query.Encode(), api.CommandLimit+defaultTimeout, text))
-			if f.force {
-				err = perhapsForced(err)
+			if err == nil {
+				warnMissing(g, cmd)
 			}
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace it without a leader; read the conditions first")
-	cmd.Flags().BoolVar(&f.unheard, "unheard", false, "replace it although no quorum of the new system is heard")
+	cmd.Flags().BoolVar(&f.unheard, "unheard", false, "replace it although no quorum of the new system is heard, or a new voter is not alive")
 	cmd.Flags().StringVar(&f.dead, "dead", "", "with --force: the members that are off for good, such as 3,4")
 	return cmd
 }

@@ -48,7 +48,7 @@ func writeStatus(w io.Writer, s *api.Status) error {
 	t.Row("state", stateText(s))
 	t.Row("leader", leaderTextAt(&s.Leader, "this one"))
 	if s.Global.Quorum != "" {
-		t.Row("global", fmt.Sprintf("%s, epoch %d", globalText(&s.Global), s.Global.Epoch))
+		t.Row("global", fmt.Sprintf("%s, epoch %d%s", globalText(&s.Global), s.Global.Epoch, missingText(s.Global.Missing)))
 	}
 	t.Row("view", viewText(&s.View))
 	t.Row("clock", clockText(&s.Clock))

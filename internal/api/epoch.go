@@ -24,6 +24,8 @@ type Epoch struct {
 	Next   string `json:"next,omitempty"`
 	Dead   []int  `json:"dead,omitempty"`
 	Static bool   `json:"static"`
+	// Missing are the voters of Quorum that are not alive, as far as the node hears.
+	Missing []int `json:"missing,omitempty"`
 }
 
 // CommandLimit is the longest time that a node takes for a command.
@@ -37,7 +39,7 @@ type Edict struct {
 
 func (s *Server) epoch(w http.ResponseWriter, _ *http.Request) {
 	a := s.node.Epoch()
-	Answer(w, http.StatusOK, Epoch{Epoch: a.Epoch, Quorum: a.System, Phase: a.Phase.String(), Next: a.Next, Dead: setOf(a.Dead), Static: a.Static})
+	Answer(w, http.StatusOK, Epoch{Epoch: a.Epoch, Quorum: a.System, Phase: a.Phase.String(), Next: a.Next, Dead: setOf(a.Dead), Static: a.Static, Missing: setOf(a.Missing)})
 }
 
 // changeQuorum replaces the quorum system: through its leader, or by force if members
@@ -77,13 +79,15 @@ func (s *Server) changeQuorum(w http.ResponseWriter, q *http.Request) {
 
 // heard refuses a quorum system of which no quorum is heard, unless the parameter unheard insists:
 // nobody could lead under it, nor replace it without force. A store goes along only to where
-// its state is, so it needs no such check.
+// its state is, so it needs no such check. It also refuses a system with a new voter that is not
+// alive: that is often a mistyped one, and takes the spare of the others.
 func (s *Server) heard(q *http.Request, next quorum.System) error {
 	insists, err := flagOf(q, "unheard", false)
 	if err != nil {
 		return badRequest{err}
 	}
-	if insists || s.store != nil || s.node.Epoch().Static {
+	now := s.node.Epoch()
+	if insists || now.Static {
 		return nil
 	}
 	status, err := statusOf(s.node)
@@ -92,13 +96,21 @@ func (s *Server) heard(q *http.Request, next quorum.System) error {
 	}
 	there := status.Alive
 	there.Add(s.node.ID())
-	if next.IsQuorum(there) {
+	absent := next.Members().Minus(there)
+	if old, err := quorum.Parse(now.System); err == nil {
+		absent = absent.Minus(old.Members())
+	}
+	unheld := s.store == nil && !next.IsQuorum(there)
+	if !unheld && absent.Empty() {
 		return nil
 	}
 	_, cancel, err := s.node.GlobalLeaderContext(q.Context())
 	cancel()
 	if err != nil {
 		return err // and not nil: it may lead by the time at which it would propose
+	}
+	if !unheld {
+		return fmt.Errorf("nodes %v have no vote yet and are not alive: start them first, or insist by unheard", absent)
 	}
 	return fmt.Errorf("no quorum of %v is heard, only nodes %v: nobody could lead globally after the change, nor replace it without force; "+
 		"start its members first, or insist by unheard", next, there)

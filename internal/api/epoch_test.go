@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +106,46 @@ func heardByANodeThatComesToLead(t *testing.T) error {
 	}
 	return err
 }
+
+// mistyped is a quorum system of which a quorum is there, and one voter is a mistyped one.
+const mistyped = "weighted:1=3,8=1"
+
+// takesTheMistyped has a node alone replace its quorum system by one with a voter that was never
+// heard, and returns what is wrong: the node refuses it and names the voter, unless the caller
+// insists, and says afterwards that it misses the voter.
+func takesTheMistyped(t *testing.T) (wrong string) {
+	q, err := quorum.Majority(timed.SetOf(1))
+	require.NoError(t, err)
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Listen: "127.0.0.1:0", Quorum: q, StateDir: t.TempDir(), Timing: failaware.LAN()})
+	require.NoError(t, err)
+	defer n.Close()
+	_, c := serveNode(t, n)
+	for !n.LeadsGlobally() {
+		time.Sleep(time.Millisecond)
+	}
+	var a Epoch
+	if err = c.Post(t.Context(), "/v1/epoch/change?system="+mistyped); err == nil || !strings.Contains(err.Error(), "nodes {8} have no vote yet and are not alive") {
+		wrong += fmt.Sprintf("it answers %v; ", err)
+	}
+	if require.NoError(t, c.Get(t.Context(), "/v1/epoch", &a)); a.Quorum == mistyped {
+		return wrong + "it takes the system; "
+	}
+	for end := time.Now().Add(time.Minute); c.Post(t.Context(), "/v1/epoch/change?system="+mistyped+"&unheard=true") != nil; time.Sleep(2 * time.Millisecond) {
+		require.Less(t, time.Now(), end)
+	}
+	if require.NoError(t, c.Get(t.Context(), "/v1/epoch", &a)); a.Quorum != mistyped || !slices.Equal(a.Missing, []int{8}) {
+		wrong += fmt.Sprintf("it is in %s without %v; ", a.Quorum, a.Missing)
+	}
+	var s Status
+	if require.NoError(t, c.Get(t.Context(), "/v1/status", &s)); !slices.Equal(s.Global.Missing, []int{8}) {
+		wrong += fmt.Sprintf("its status misses %v", s.Global.Missing)
+	}
+	return wrong
+}
+
+// One wrong digit in a quorum system takes its spare away. Whoever means a node that is not there
+// says so, and all can see that it is missing.
+func TestAMistypedVoterIsRefused(t *testing.T) { require.Empty(t, takesTheMistyped(t)) }
 
 // A quorum system of which no quorum is heard would leave the group without a leader.
 func TestATypoReplacesNoQuorumSystem(t *testing.T) {

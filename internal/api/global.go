@@ -23,6 +23,7 @@ type Global struct {
 	SinceNS  int64  `json:"since_ns"`
 	Quorum   string `json:"quorum,omitempty"`
 	Epoch    uint64 `json:"epoch"`
+	Missing  []int  `json:"missing,omitempty"` // voters of Quorum that are not alive, as far as the node hears
 }
 
 // Verification is the answer of /v1/verify.
@@ -44,7 +45,7 @@ func (s *Server) global(w http.ResponseWriter, _ *http.Request) {
 
 func globalOf(e failaware.EpochAnswer, a failaware.LeaderAnswer) Global {
 	return Global{Leader: int(a.Leader), Boot: bootText(a.Boot), Leads: a.Leads, UpToDate: a.UpToDate,
-		AtMostNS: int64(a.AtMost), AsOfNS: int64(a.AsOf), SinceNS: int64(a.Since), Quorum: e.System, Epoch: e.Epoch}
+		AtMostNS: int64(a.AtMost), AsOfNS: int64(a.AsOf), SinceNS: int64(a.Since), Quorum: e.System, Epoch: e.Epoch, Missing: setOf(e.Missing)}
 }
 
 func (s *Server) verify(w http.ResponseWriter, q *http.Request) {

@@ -113,6 +113,10 @@ func (d *driver) forceQuorum(next string, dead timed.Set, reply func(error)) {
 		reply(err)
 		return
 	}
+	if living := dead.Intersect(d.stack.Hears(d.clock.now)); !living.Empty() {
+		reply(fmt.Errorf("%w: this node hears nodes %v; stop them first, for good", epoch.ErrAlive, living))
+		return
+	}
 	effects, err := d.stack.Force(d.clock.now, next, dead, d.effects[:0])
 	d.perform(effects)
 	d.report.after(func() { reply(err) })

@@ -172,6 +172,7 @@ func TestEventsAreCountedFromTheStart(t *testing.T) {
 		`failaware_views_stale_total{reason="leader resigned"}`:                 `0`,
 		`failaware_leads_globally`:                                              ``, // there is no quorum system
 		`failaware_quorum_epoch`:                                                ``,
+		`failaware_quorum_voters`:                                               ``,
 	} {
 		require.Equal(t, want, value(text, series), series)
 	}
@@ -200,6 +201,8 @@ func TestTheGlobalLeadIsScraped(t *testing.T) {
 	require.Equal(t, "0", value(text, "failaware_leads_globally"), "one node is no majority")
 	require.Equal(t, "0", value(text, "failaware_global_leader_id"))
 	require.Equal(t, "4", value(text, "failaware_quorum_epoch"))
+	require.Equal(t, "3", value(text, "failaware_quorum_voters"))
+	require.Equal(t, "1", value(text, "failaware_quorum_voters_alive"), "itself")
 
 	system, err = quorum.Parse("majority:1")
 	require.NoError(t, err)

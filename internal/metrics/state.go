@@ -10,6 +10,7 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/histogram"
+	"github.com/failaware/failaware/leader/quorum"
 )
 
 // state collects the state of a node when it is scraped.
@@ -41,6 +42,8 @@ var (
 	descGlobal    = desc("leads_globally", "Whether the node leads the whole network; missing without a quorum system.")
 	descGlobally  = desc("global_leader_id", "The id of the node that leads the whole network, as this node has heard; 0 means none, missing without a quorum system.")
 	descEpoch     = desc("quorum_epoch", "The number of the quorum system in use; missing without one.")
+	descVoters    = desc("quorum_voters", "Voters of the quorum system in use; missing without one.")
+	descVoting    = desc("quorum_voters_alive", "Those of them that are alive, as far as the node hears.")
 	descFresh     = desc("view_up_to_date", "Whether the view is up to date.")
 	descMembers   = desc("view_members", "Members of the view that was installed last.")
 	descViewLease = desc("view_lease_seconds", "The longest time that the view stays up to date.")
@@ -154,11 +157,23 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 		out.yes(descGlobal, global.Leads)
 		out.gauge(descGlobally, float64(global.Leader))
 		out.gauge(descEpoch, float64(e.Epoch))
+		if x.Age >= 0 {
+			out.voters(&e)
+		}
 	}
 	out.sources(&s.Sources)
 	out.yes(descAnswered, x.Age >= 0)
 	if x.Age >= 0 {
 		out.loop(&x)
+	}
+}
+
+// voters collects how many voters there are, and how many of them are alive.
+func (out *sink) voters(e *failaware.EpochAnswer) {
+	if q, err := quorum.Parse(e.System); err == nil {
+		all := q.Members().Len()
+		out.gauge(descVoters, float64(all))
+		out.gauge(descVoting, float64(all-e.Missing.Len()))
 	}
 }
 

@@ -41,6 +41,17 @@ func (s *Stack) observeAlive(now timed.Instant, alive timed.Set) {
 	s.alive = alive
 }
 
+// Hears returns the peers that this node hears at now, also those that do not hear this node.
+func (s *Stack) Hears(now timed.Instant) timed.Set {
+	heard := s.datagrams.Alive(now)
+	for id := range s.datagrams.Peers().All() {
+		if age, ok := s.datagrams.LastFast(now, id); ok && s.cfg.Timing.Deaf(age) {
+			heard.Add(id)
+		}
+	}
+	return heard
+}
+
 // suspectClocks takes evidence that the clock of a peer or of this node broke ρ. A node
 // with such evidence against more than half of the peers that it hears suspects its own
 // clock.

@@ -17,6 +17,9 @@ var (
 	ErrUnderWay = errors.New("epoch: another change is under way")
 	// ErrSystem means that the quorum system cannot be the successor.
 	ErrSystem = errors.New("epoch: the quorum system cannot be the successor")
+	// ErrAlive means that a node hears a member that is declared dead to it. The machine hears
+	// nobody, so its users find that out.
+	ErrAlive = errors.New("epoch: a member that is declared dead is alive")
 )
 
 // Propose makes the leader propose a quorum system as the successor, from its next
