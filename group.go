@@ -168,6 +168,16 @@ func (n *Node) quorumDifferences(there *wire.Settings) event.Differences {
 	return event.Differences(d)
 }
 
+// foreign says how the quorum system of a peer differs, by the settings that it has told, if it has.
+func (n *Node) foreign(there *wire.Settings) string {
+	if there.Known() {
+		if d := n.quorumDifferences(there); len(d) > 0 {
+			return "it does not vote for this node, nor this node for it: " + d.String() + d.Remedy()
+		}
+	}
+	return "it has another quorum system: it does not vote for this node, nor this node for it"
+}
+
 func onOff(on bool) string {
 	if on {
 		return "on"

@@ -112,6 +112,9 @@ type PeerStatus struct {
 	// forgotten promises: see [event.PeerForgot]. It stays until this process ends, or an epoch
 	// begins in which the peer has no vote.
 	Forgot bool
+	// Foreign says how the quorum system of a peer that is alive differs from this node's: the two do
+	// not vote for each other ([event.OtherQuorum]).
+	Foreign string
 }
 
 // Counter is a named number that only grows.
@@ -193,6 +196,9 @@ func (n *Node) peerStatus(p *loop.PeerStatus) PeerStatus {
 	}
 	if p.Mismatch != nil {
 		s.Mismatch = n.differences(p.Mismatch)
+	}
+	if p.Foreign != nil {
+		s.Foreign = n.foreign(p.Foreign)
 	}
 	if !p.Alive && p.Addr.IsValid() {
 		s.Unsent = n.unsentTo(p.Addr)

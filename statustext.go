@@ -44,6 +44,8 @@ func (p PeerStatus) String() string {
 		fmt.Fprintf(&b, ": its packets do not count: %s", p.Refused)
 	case p.Unsent != "":
 		fmt.Fprintf(&b, ": this node %s", p.Unsent)
+	case p.Foreign != "":
+		b.WriteString(": " + p.Foreign)
 	case p.Alive && p.Delay == event.UnknownDelay:
 		b.WriteString(": alive, delay unknown")
 	case p.Alive:

@@ -45,6 +45,17 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s is %s here and %s there", d.Setting, d.Here, d.There)
 }
 
+// Remedy says how a node that has no quorum system gets that of its group, after "; ", if that
+// is what differs, and otherwise "".
+func (list Differences) Remedy() string {
+	for _, d := range list {
+		if d.Setting == "Quorum" && (d.Here == "none" || d.There == "none") {
+			return "; a new node needs JoinQuorum and a StateDir"
+		}
+	}
+	return ""
+}
+
 func (list Differences) String() string {
 	texts := make([]string, len(list))
 	for i, d := range list {

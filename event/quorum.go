@@ -6,9 +6,11 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// OtherQuorum says that Peer is configured with another quorum system or epoch. The two do
-// not vote for each other, or their votes do not count in a quorum: a peer that is in a later
-// epoch may vote for a local leader. It comes again each minute while they hear each other.
+// OtherQuorum says that Peer is configured with another quorum system or epoch, or has followed no
+// change to that of this node for ten seconds in which it was heard. The two do not vote for each
+// other, or their votes do not count in a quorum: a peer that is in a later epoch may vote for a
+// local leader. It comes again each minute while they hear each other. A node that does not lead
+// may not know of such a peer.
 type OtherQuorum struct {
 	Header `api:"reason"`
 	Peer   timed.NodeID `api:"peer"`
@@ -24,7 +26,7 @@ func (OtherQuorum) Kind() string { return "other-quorum" }
 
 func (e OtherQuorum) String() string {
 	if len(e.Differences) > 0 {
-		return fmt.Sprintf("%s does not vote for this node, nor this node for it: %v", e.node(e.Peer), e.Differences)
+		return fmt.Sprintf("%s does not vote for this node, nor this node for it: %v%s", e.node(e.Peer), e.Differences, e.Differences.Remedy())
 	}
 	if e.Digest == 0 {
 		return fmt.Sprintf("%s has no quorum system: it and this node do not vote for each other", e.node(e.Peer))

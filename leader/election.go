@@ -138,6 +138,7 @@ func (e *Election) SetAlive(now timed.Instant, alive timed.Set) {
 	if alive == e.alive {
 		return
 	}
+	e.meet(e.alive.Minus(alive))
 	if lost := e.alive.Minus(alive); lost.Has(e.lockedTo.Node) {
 		e.turnsFrom = timed.Later(e.turnsFrom, now)
 	}

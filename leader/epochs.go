@@ -31,6 +31,7 @@ func (e *Election) HandleEpoch(_ timed.Instant, out []Effect) []Effect {
 	out = e.endGlobal(NoQuorum, timed.NoNode, out)
 	e.takeSystem()
 	e.global.counted, e.topValid = timed.Set{}, false
+	e.meet(e.alive) // they have yet to hear
 	e.RequestSoon()
 	return out
 }

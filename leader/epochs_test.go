@@ -128,6 +128,70 @@ func TestAContradictingNodeIsNoRival(t *testing.T) {
 	require.True(t, e.LeadsGlobally(now))
 }
 
+// tellsTheForeign has a node hear the votes of a peer for a quorum system, all the time or from
+// when the peer is alive again, and returns when it tells of the peer; 0: never.
+func tellsTheForeign(t testing.TB, id QuorumID, back time.Duration) time.Duration {
+	e, alive, begin := changing(t)
+	e.SetAlive(begin, alive)
+	contradicts := len(e.HandleQuorum(begin, 3, id, nil)) > 0
+	require.Equal(t, contradicts, e.Foreign(3))
+	for at := time.Duration(0); at < time.Minute; at += time.Second {
+		if back > 0 && at == back-time.Second {
+			e.SetAlive(begin.Add(at), timed.SetOf(2))
+		} else if at == back {
+			e.SetAlive(begin.Add(at), alive)
+		}
+		if out := e.HandleQuorum(begin.Add(at), 3, id, nil); len(out) > 0 {
+			require.Equal(t, []Effect{{Kind: OtherQuorum, Peer: 3, Quorum: id}}, out)
+			require.Empty(t, e.HandleQuorum(begin.Add(at+time.Minute), 3, id, nil), "it is told once")
+			require.True(t, e.Foreign(3))
+			e.SetAlive(begin.Add(at), timed.SetOf(2))
+			require.False(t, e.Foreign(3), "it is away")
+			return at
+		}
+		require.Equal(t, contradicts, e.Foreign(3))
+	}
+	return 0
+}
+
+// foreignIsTold is about peers that do not follow the epochs of this node although they hear it. They
+// differ for a while after each change, and when they have been away.
+func foreignIsTold(t testing.TB) {
+	own := QuorumID{1, membership(t, "majority:1,2,3")}
+	require.Zero(t, tellsTheForeign(t, own, 0))
+	require.Zero(t, tellsTheForeign(t, QuorumID{1, 7}, 0), "it contradicts at once")
+	for _, id := range []QuorumID{{}, {Epoch: 2, Digest: 7}} {
+		at := tellsTheForeign(t, id, 0)
+		require.GreaterOrEqual(t, at, foreignAfter)
+		require.LessOrEqual(t, at, foreignAfter+time.Second)
+		require.GreaterOrEqual(t, tellsTheForeign(t, id, 8*time.Second), 8*time.Second+foreignAfter, "it was away")
+	}
+}
+
+func TestPeersThatFollowNoEpochsAreTold(t *testing.T) { foreignIsTold(t) }
+
+// leadsOfOthersAreNotTaken is about peers that say that they lead globally, by this node's quorum
+// system and by others.
+func leadsOfOthersAreNotTaken(t testing.TB) {
+	own := QuorumID{1, membership(t, "majority:1,2,3")}
+	replaced, _, now := changing(t)
+	static, _, _ := candidate(t, Available)
+	for _, e := range []*Election{replaced, static} {
+		e.NoteState(incarnation(3), &State{Contender: true, Leading: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
+		e.HandleQuorum(now, 3, own, nil)
+		require.True(t, e.LeadsHere(3))
+		require.False(t, e.LeadsHere(2))
+		e.HandleQuorum(now, 3, QuorumID{1, 7}, nil)
+		require.False(t, e.LeadsHere(3), "another system")
+		e.HandleQuorum(now, 3, QuorumID{0, 7}, nil)
+		require.False(t, e.LeadsHere(3), "an epoch that is over")
+		e.HandleQuorum(now, 3, QuorumID{2, 7}, nil)
+		require.Equal(t, e == replaced, e.LeadsHere(3), "this node will follow, or never")
+	}
+}
+
+func TestLeadsOfOtherSystemsAreNotTaken(t *testing.T) { leadsOfOthersAreNotTaken(t) }
+
 // Where this node's quorum system is not replaced, but that of its voters is, their votes count as
 // long as they are in its epoch: only such votes have stamps.
 func TestVotesOfALaterEpochDoNotCount(t *testing.T) { laterEpochCountsNot(t) }

@@ -1,6 +1,10 @@
 package leader
 
-import "github.com/failaware/failaware/timed"
+import (
+	"time"
+
+	"github.com/failaware/failaware/timed"
+)
 
 // QuorumID names the quorum system of an epoch, for which votes count. The zero
 // QuorumID means none. Votes of nodes that name another one do not count, because
@@ -101,18 +105,68 @@ func (e *Election) endGlobal(why Reason, by timed.NodeID, out []Effect) []Effect
 }
 
 // HandleQuorum takes the quorum system that a peer's accepted incarnation votes for.
-// Its effect is OtherQuorum if that is new and differs from this node's.
-func (e *Election) HandleQuorum(_ timed.Instant, from timed.NodeID, id QuorumID, out []Effect) []Effect {
+// Its effect is OtherQuorum once if that contradicts this node's, or is one of another epoch, or
+// none, although the peer has been alive for ten seconds: it does not follow the epochs of this
+// node's group.
+func (e *Election) HandleQuorum(now timed.Instant, from timed.NodeID, id QuorumID, out []Effect) []Effect {
 	p := e.peers.edit(from)
 	if p.quorumKnown && p.quorum == id {
+		if e.staysApart(now, from) {
+			out = append(out, Effect{Kind: OtherQuorum, Peer: from, Quorum: id})
+		}
 		return out
 	}
+	p.apart = apart{}
 	p.quorumKnown, p.quorum = true, id
 	e.topValid = false
 	if !e.Contradicts(from) {
 		return out
 	}
 	return append(out, Effect{Kind: OtherQuorum, Peer: from, Quorum: id})
+}
+
+// foreignAfter is for how long a peer has another quorum system when it counts as foreign. The
+// voters tell all peers their epoch about once a second.
+const foreignAfter = 10 * time.Second
+
+// staysApart reports whether a peer that still has another quorum system than this node has just
+// turned foreign.
+func (e *Election) staysApart(now timed.Instant, id timed.NodeID) bool {
+	p := e.peers.edit(id)
+	if !e.differs(id) || e.Contradicts(id) || !e.alive.Has(id) { // told already, or it may not hear
+		p.apart = apart{}
+		return false
+	}
+	if p.apart.since == 0 {
+		p.apart.since = now
+	}
+	if p.apart.told || now.Sub(p.apart.since) < max(foreignAfter, 20*e.cfg.Timing.KeepalivePeriod) {
+		return false
+	}
+	p.apart.told = true
+	return true
+}
+
+// meet forgets since when peers have stayed apart: they may not have heard.
+func (e *Election) meet(ids timed.Set) {
+	if e.cfg.Epochs != nil {
+		for id := range ids.All() {
+			e.peers.edit(id).apart = apart{}
+		}
+	}
+}
+
+// Foreign reports whether a peer contradicts this node's quorum system, or does not follow it
+// although it is heard.
+func (e *Election) Foreign(id timed.NodeID) bool {
+	return e.Contradicts(id) || e.differs(id) && e.peers.of(id).apart.told
+}
+
+// LeadsHere reports whether a peer has said that it leads globally by this node's quorum system
+// or, where systems are replaced, by one of a later epoch, of which this node has yet to hear.
+func (e *Election) LeadsHere(id timed.NodeID) bool {
+	p := e.peers.of(id)
+	return p.state.Global && (!e.differs(id) || e.cfg.Epochs != nil && p.quorum.Epoch > e.QuorumID().Epoch)
 }
 
 // Contradicts reports whether a peer is known to vote for another quorum system, and neither

@@ -28,6 +28,10 @@ var notices = map[string]func(testing.TB){
 
 	"FormerCountsUnstamped": laterEpochCountsNot,
 
+	"ForeignAtOnce":        foreignIsTold,
+	"ForeignWhileAway":     foreignIsTold,
+	"ForeignForNobody":     foreignIsTold,
+	"ForeignLeads":         leadsOfOthersAreNotTaken,
 	"EpochVotesStay":       endsWithTheEpoch,
 	"EpochVoteUnbound":     voteHoldsEpoch,
 	"EpochVoteForRivals":   acrossEpochs,

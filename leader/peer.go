@@ -13,6 +13,14 @@ type peer struct {
 	stamp       VoteStamp // of vote
 	quorum      QuorumID  // the quorum system that the peer votes for
 	quorumKnown bool
+	apart       apart
+}
+
+// apart is a time for which a peer is alive and votes for a quorum system of another epoch, or for
+// none.
+type apart struct {
+	since timed.Instant // 0: it does not
+	told  bool
 }
 
 type refusal struct {

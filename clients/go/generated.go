@@ -1037,6 +1037,9 @@ type MemberInfo struct {
 	// Fast That packet was fast.
 	Fast bool `json:"fast"`
 
+	// Foreign How its quorum system differs from that of the answering node, if it is alive: the two do not vote for each other.
+	Foreign *string `json:"foreign,omitempty"`
+
 	// Forgot Its votes show that its state directory was lost, or is an older copy: it has forgotten promises (event peer-forgot).
 	Forgot *bool `json:"forgot,omitempty"`
 

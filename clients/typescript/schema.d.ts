@@ -1082,6 +1082,8 @@ export interface components {
             missing_ns?: number;
             /** @description In a few words why its packets are ignored, if mismatch or refused says so: settings differ, keys differ, versions differ, or does not count. */
             ignored?: string;
+            /** @description How its quorum system differs from that of the answering node, if it is alive: the two do not vote for each other. */
+            foreign?: string;
             /** @description Why packets to it cannot be sent, if it is not alive and the system of the answering node refuses them. */
             unsent?: string;
             /** @description Its votes show that its state directory was lost, or is an older copy: it has forgotten promises (event peer-forgot). */

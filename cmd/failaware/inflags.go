@@ -9,7 +9,7 @@ import (
 )
 
 // difference matches how the library says that a setting of a peer is another one.
-var difference = regexp.MustCompile(`\b[A-Z][A-Za-z.]* (?:is|has) .+? here and `)
+var difference = regexp.MustCompile(`\b[A-Z][A-Za-z.]* (?:is|has) .+? here and |\bJoinQuorum\b|\bStateDir\b`)
 
 // inFlags returns a text about different settings with the names that users of the program know:
 // flags instead of fields.

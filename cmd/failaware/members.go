@@ -88,6 +88,9 @@ func noteText(m *api.MemberInfo) string {
 	if m.Forgot {
 		notes = append(notes, forgotText)
 	}
+	if m.Foreign != "" {
+		notes = append(notes, inFlags(m.Foreign))
+	}
 	if m.LaggingNS > 0 {
 		notes = append(notes, "holds up the broadcast for "+cli.Brief(m.LaggingNS)+": it acknowledges nothing")
 	}

@@ -173,7 +173,7 @@ func withUnheard(s *failaware.Status) []failaware.PeerStatus {
 }
 
 func peerOf(p *failaware.PeerStatus, s *failaware.Status, view failaware.Set) MemberInfo {
-	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: Refusal(s, p), Incompatible: p.Incompatible, Forgot: p.Forgot, LaggingNS: int64(p.Lagging), MissingNS: int64(p.Missing), Unsent: p.Unsent, Ignored: p.Ignored,
+	m := MemberInfo{Node: int(p.ID), Boot: bootText(p.Boot), Listed: p.Listed, Problem: p.Problem, Mismatch: p.Mismatch.String(), Refused: Refusal(s, p), Incompatible: p.Incompatible, Forgot: p.Forgot, LaggingNS: int64(p.Lagging), MissingNS: int64(p.Missing), Unsent: p.Unsent, Ignored: p.Ignored, Foreign: p.Foreign,
 		Alive: p.Alive, Fault: p.Fault, Late: p.Late, Fast: p.Fast, Deaf: p.Deaf, Refuses: p.Refuses, SaysLeads: p.Leads, Support: p.Support,
 		Weight: int(p.Weight), LockedTo: int(p.LockedTo),
 		DelayNS: known(p.Delay, event.UnknownDelay), LastFastNS: known(p.LastFast, -1)}

@@ -396,7 +396,7 @@ func (s *Server) inFlags(text string) string {
 func (s *Server) nameFlags(list []MemberInfo) {
 	for i := range list {
 		m := &list[i]
-		m.Mismatch, m.Refused = s.inFlags(m.Mismatch), s.inFlags(m.Refused)
+		m.Mismatch, m.Refused, m.Foreign = s.inFlags(m.Mismatch), s.inFlags(m.Refused), s.inFlags(m.Foreign)
 	}
 }
 

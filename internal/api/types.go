@@ -109,6 +109,8 @@ type MemberInfo struct {
 	Unsent string `json:"unsent,omitempty"`
 	// Forgot says that it has lost its state directory, or has an older copy.
 	Forgot bool `json:"forgot,omitempty"`
+	// Foreign says how its quorum system differs, if it is alive.
+	Foreign string `json:"foreign,omitempty"`
 }
 
 // Status is the answer of /v1/status.

@@ -129,7 +129,7 @@ func (d *driver) askQuorum(id timed.NodeID, q *otherQuorum) {
 // repeatQuorum gives the event again, once in mismatchPeriod while the peer is alive and votes
 // for another system: who counts events sees that it lasts.
 func (d *driver) repeatQuorum(id timed.NodeID, q *otherQuorum) {
-	if d.stack == nil || !d.stack.Election().Contradicts(id) {
+	if d.stack == nil || !d.stack.Election().Foreign(id) {
 		return
 	}
 	switch due := q.at.Add(mismatchPeriod); {

@@ -13,6 +13,7 @@ import (
 	"github.com/failaware/failaware/internal/life"
 	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/seal"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -43,6 +44,9 @@ type PeerStatus struct {
 	Problem string         // why it is unresolved
 	// Mismatch has the settings of packets that were dropped because of them; nil: none.
 	Mismatch *Settings
+	// Foreign has what is known of its quorum system, if it is alive and follows another one; nil:
+	// it does not.
+	Foreign *wire.Settings
 	// Refused says why packets from its listed address do not count; empty: none has come
 	// lately. Incompatible says that only other keys or another build end that.
 	Refused      string
@@ -152,6 +156,12 @@ func (d *driver) peerStatus(id timed.NodeID) PeerStatus {
 	}
 	p.Refuses = !p.Alive && dg.Refuses(d.clock.now, id)
 	p.OffsetLow, p.OffsetHigh, p.OffsetKnown = dg.Offset(d.clock.now, id)
+	if p.Alive && d.stack.Election().Foreign(id) {
+		p.Foreign = new(wire.Settings)
+		if q := d.quorums[id]; q != nil {
+			*p.Foreign = q.theirs
+		}
+	}
 	st := d.stack.Election().Peer(id)
 	p.Leads, p.Candidate, p.Late, p.Support = st.Leading, st.Contender, st.Late, int(st.Support)
 	p.Weight, p.LockedTo = st.Weight, st.LockedTo.Node

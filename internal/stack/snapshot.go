@@ -60,11 +60,11 @@ func (s *Stack) GlobalLeader(now timed.Instant) timed.NodeID {
 	if s.election.LeadsGlobally(now) {
 		return s.cfg.Self.Node
 	}
-	if to, _ := s.election.Locked(now); to.Valid() && to != s.cfg.Self && s.election.Peer(to.Node).Global {
+	if to, _ := s.election.Locked(now); to.Valid() && to != s.cfg.Self && s.election.LeadsHere(to.Node) {
 		return to.Node
 	}
 	for id := s.alive.Next(0); id != 0; id = s.alive.Next(id) {
-		if s.election.Peer(id).Global {
+		if s.election.LeadsHere(id) {
 			return id
 		}
 	}
