@@ -80,21 +80,25 @@ func (r *nodeRun) reloadKeys() {
 const patience = 5 * time.Second
 
 // warnAboutPeers warns once about listed peers that were not heard since the start, and
-// always of packets that do not count. Silence is not an error, because nodes start at
-// different times.
+// always of packets that do not count, and of what [peerWatch] sees. Silence is not an error,
+// because nodes start at different times.
 func (r *nodeRun) warnAboutPeers() {
 	said := map[string]string{}
 	first := func(s *failaware.Status, said map[string]string) {
 		r.warnOf(s, said)
 		r.warnOfReferences(r.node.References())
 	}
-	for wait, warn := r.bounds.Rejoin+patience, first; ; wait, warn = 2*patience, r.warnOfRefused {
+	var watch peerWatch
+	for wait, warn := r.bounds.Rejoin+patience, first; ; wait, warn = patience, r.warnOfRefused {
+		began := time.Now()
 		select {
 		case <-r.node.Done():
 			return
 		case <-time.After(wait):
 		}
+		watch.slept(r, time.Since(began), wait)
 		s := r.node.Status()
+		watch.look(r, &s, time.Now())
 		warn(&s, said)
 	}
 }
@@ -112,8 +116,7 @@ func (r *nodeRun) warnOfReferences(list []failaware.ReferenceStatus) {
 // warnOf warns about what a status says of peers, if it says anything.
 func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
 	if s.Age < 0 {
-		r.log.Error("the loop takes no turns, and knows nothing of its peers: it waits for a disk or a processor")
-		return
+		return // nothing is known of peers
 	}
 	for i := range s.Peers {
 		p := &s.Peers[i]

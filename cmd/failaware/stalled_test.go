@@ -34,10 +34,12 @@ func TestAStalledLoopIsNamed(t *testing.T) {
 // Such a node does not warn that it is alone.
 func TestAStalledLoopIsNotAlone(t *testing.T) {
 	join := []failaware.JoinStatus{{Source: "192.0.2.1:7001"}}
-	for age, want := range map[int]string{-1: "the loop takes no turns, and knows nothing of its peers", 0: "this node is alone"} {
+	for age, want := range map[int]string{-1: "the loop takes no turns: it waits for a disk or a processor", 0: "this node is alone"} {
 		var log strings.Builder
 		r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
-		r.warnOf(&failaware.Status{Age: time.Duration(age), Join: join}, map[string]string{})
+		s := failaware.Status{Age: time.Duration(age), Join: join}
+		new(peerWatch).look(r, &s, time.Now())
+		r.warnOf(&s, map[string]string{})
 		require.Equal(t, 1, strings.Count(log.String(), "\n"), log.String())
 		require.Contains(t, log.String(), want)
 	}
