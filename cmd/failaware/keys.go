@@ -81,10 +81,11 @@ func newKeysInstallCommand(g *globals) *cobra.Command {
 func newKeysUseCommand(g *globals) *cobra.Command {
 	return newKeyCommand(g, &cobra.Command{Use: "use ID", Short: "Have packets sealed with another installed key"},
 		func(r *seal.Ring, k *api.Keys, id seal.KeyID, force bool) (*seal.Ring, error) {
-			if lack := lacking(k, id.String()); len(lack) > 0 && !force {
+			next, err := r.Use(id)
+			if lack := lacking(k, id.String()); err == nil && len(lack) > 0 && !force {
 				return nil, cli.No(fmt.Errorf("nodes %v have not said that they have key %v, and would no longer hear this node: install it there first (it takes them a moment to say so), or use --force", lack, id))
 			}
-			return r.Use(id)
+			return next, err
 		})
 }
 

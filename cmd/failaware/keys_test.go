@@ -89,8 +89,13 @@ func changesWait(t testing.TB) {
 		require.Equal(t, 1, code, c.command)
 		require.Contains(t, stderr, c.says)
 	}
+	// A key that nobody has is no matter of the others.
+	code, _, stderr := invoke("--addr", socket, "keys", "use", "abcdef01")
+	require.NotZero(t, code)
+	require.NotContains(t, stderr, "have not said")
+	require.Contains(t, stderr, "abcdef01")
 	// A node that does not read the file again has the former keys.
-	code, _, stderr := invoke("--addr", socket, "keys", "use", ids[1], "--force")
+	code, _, stderr = invoke("--addr", socket, "keys", "use", ids[1], "--force")
 	require.Equal(t, 1, code)
 	require.Equal(t, "failaware: the node does not answer\n", stderr)
 	// A node on another machine may have a file of the same path.
