@@ -1682,6 +1682,9 @@ type HoldLeadParams struct {
 type LeaveParams struct {
 	// Forget The node will not come back, so the others forget it.
 	Forget *bool `form:"forget,omitempty" json:"forget,omitempty"`
+
+	// Force Forgets it even if it has a vote in the quorum system.
+	Force *bool `form:"force,omitempty" json:"force,omitempty"`
 }
 
 // SetLogLevelParams defines parameters for SetLogLevel.
@@ -4976,6 +4979,18 @@ func NewLeaveRequest(server string, params *LeaveParams) (*http.Request, error) 
 		if params.Forget != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "forget", *params.Forget, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -2664,6 +2664,8 @@ export interface operations {
             query?: {
                 /** @description The node will not come back, so the others forget it. */
                 forget?: boolean;
+                /** @description Forgets it even if it has a vote in the quorum system. */
+                force?: boolean;
             };
             header?: never;
             path?: never;
@@ -2698,7 +2700,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The node already leaves, without being forgotten. */
+            /** @description The node already leaves, without being forgotten, or is to be forgotten and has a vote in the quorum system. */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -18,7 +18,7 @@ import (
 // orders are command lines that send requests to a node: all such commands, with all of their
 // flags that may change a request.
 var orders = []string{
-	"status", "members", "view", "leave", "leave --forget", "log-level debug",
+	"status", "members", "view", "leave", "leave --forget", "leave --forget --force", "log-level debug",
 	"leader", "leader --global", "leader resign", "leader resign --to 2", "leader verify 3", "leader find", "leader find --global",
 	"clock", "clock sources", "why view", "why 3",
 	"wait synced", "wait synced --bound 1ms", "wait synced --external", "wait leader", "wait leader --global", "wait view", "wait view --members 2", "wait store",

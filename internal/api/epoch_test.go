@@ -147,6 +147,29 @@ func takesTheMistyped(t *testing.T) (wrong string) {
 // says so, and all can see that it is missing.
 func TestAMistypedVoterIsRefused(t *testing.T) { require.Empty(t, takesTheMistyped(t)) }
 
+// A node that has a vote does not leave for good, unless the caller insists: its vote would be
+// missing. It may leave otherwise.
+func TestAVoterIsNotForgotten(t *testing.T) {
+	for system, voter := range map[string]bool{"majority:1,2": true, "majority:2,3": false} {
+		q, err := quorum.Parse(system)
+		require.NoError(t, err)
+		s, c := serveNode(t, startNode(t, failaware.Config{ID: 1, Quorum: q}))
+		left := 0
+		s.Leave = func(bool) (func(), error) { return func() { left++ }, nil }
+		require.NoError(t, c.Post(t.Context(), "/v1/leave"))
+		require.NoError(t, c.Post(t.Context(), "/v1/leave?forget=true&force=true"))
+		require.Equal(t, 2, left)
+		err = c.Post(t.Context(), "/v1/leave?forget=true")
+		refused, ok := errors.AsType[*StatusError](err)
+		require.Equal(t, voter, ok, "%v", err)
+		if voter {
+			require.Equal(t, http.StatusConflict, refused.Code)
+			require.Contains(t, refused.Text, "this node has a vote in majority:1,2")
+			require.Equal(t, 2, left)
+		}
+	}
+}
+
 // A quorum system of which no quorum is heard would leave the group without a leader.
 func TestATypoReplacesNoQuorumSystem(t *testing.T) {
 	a, err := afterTypo(t, "")

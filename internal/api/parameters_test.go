@@ -17,7 +17,7 @@ import (
 // good are values that all parameters of the document accept, by name. A parameter that is
 // added needs one.
 var good = map[string]string{
-	"about": "leader", "after": "a", "atomicity": "strict", "current": "true", "dead": "2", "follow": "false", "forget": "false",
+	"about": "leader", "after": "a", "atomicity": "strict", "current": "true", "dead": "2", "follow": "false", "force": "false", "forget": "false",
 	"global": "true", "id": "00f1a2b3c4d5e6f7.12", "key": "k", "lease": "00f1a2b3c4d5e6f7.12", "level": "info", "limit": "1", "local": "true", "node": "1", "number": "1",
 	"order": "timed", "prefix": "a", "session": "1/0000000000000007/o1", "sha256": strings.Repeat("0", 64), "since": "0", "system": "majority:1", "to": "2",
 	"token": "t", "topic": "all", "ttl": "10s", "unheard": "true", "version": "0", "wait": "1s",
@@ -26,7 +26,7 @@ var good = map[string]string{
 // wrong are values that parameters refuse. Parameters that are missing here are any text.
 var wrong = map[string][]string{
 	"about": {"x", "256"}, "atomicity": {"x", "Strict"}, "current": {"x", "2"}, "dead": {"x", "1,,2", "256"}, "follow": {"x"},
-	"forget": {"x"}, "global": {"x", "yes"}, "id": {"x"}, "lease": {"x", "1"}, "level": {"x", "INFO"},
+	"force": {"x"}, "forget": {"x"}, "global": {"x", "yes"}, "id": {"x"}, "lease": {"x", "1"}, "level": {"x", "INFO"},
 	"limit": {"0", "-1", "1001", "x", "1e2", "99999999999999999999"}, "local": {"x"}, "node": {"x", "0", "256", "-1"}, "number": {"x", "0", "-1", "9223372036854775808"}, "order": {"x"},
 	"session": {"x", "1"}, "sha256": {"00", "x", strings.Repeat("0", 66)}, "since": {"x", "-1"}, "system": {"x", "majority"}, "to": {"x", "0", "256"}, "topic": {"x"},
 	"ttl": {"x", "0s", "-1s", "10", "9999999h"}, "unheard": {"x"}, "version": {"x", "-1"}, "wait": {"x", "0s", "-1s", "26s"},

@@ -23,6 +23,7 @@ import (
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/internal/why"
+	"github.com/failaware/failaware/leader/quorum"
 )
 
 // Limits of the data that a server keeps for clients.
@@ -148,7 +149,7 @@ var routes = []route{
 	{http.MethodPost, "/v1/edict", "sha256!", (*Server).edict},
 	{http.MethodGet, keysPath, "", (*Server).keys},
 	{http.MethodPost, keysPath + "/reload", "", (*Server).reloadKeys},
-	{http.MethodPost, "/v1/leave", "forget", (*Server).leave},
+	{http.MethodPost, "/v1/leave", "forget force", (*Server).leave},
 	{http.MethodPost, "/v1/log-level", "level!", (*Server).logLevel},
 	{http.MethodGet, kvPath + "get", "key! local wait", kvRoute((*Server).kvGet)},
 	{http.MethodGet, kvPath + "list", "prefix= after= limit local wait", kvRoute((*Server).kvList)},
@@ -440,6 +441,16 @@ func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 		return
 	}
+	force, err := flagOf(r, "force", false)
+	if err != nil {
+		Fail(w, http.StatusBadRequest, err)
+		return
+	}
+	if e := s.node.Epoch(); forGood && !force && votesIn(s.node.ID(), e.System) {
+		Fail(w, http.StatusConflict, fmt.Errorf("this node has a vote in %s, which nobody else would have: "+
+			"replace the quorum system by one without it first, or insist by force", e.System))
+		return
+	}
 	begin, err := s.Leave(forGood)
 	if err != nil {
 		Fail(w, http.StatusConflict, err)
@@ -447,6 +458,12 @@ func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 	}
 	Answer(w, http.StatusAccepted, Done{true})
 	begin()
+}
+
+// votesIn reports whether a node has a vote in a quorum system, given as text.
+func votesIn(id failaware.NodeID, system string) bool {
+	q, err := quorum.Parse(system)
+	return err == nil && q.Members().Has(id)
 }
 
 func isDone(c <-chan struct{}) bool {
