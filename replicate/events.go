@@ -230,7 +230,7 @@ func (e Discarded) String() string {
 func (e AwaitsMemory) String() string {
 	known := fmt.Sprintf("only %v of view %v remember the state", e.Remember, e.View)
 	if e.Remember.Empty() {
-		known = fmt.Sprintf("no member of view %v has a state yet", e.View)
+		return fmt.Sprintf("no member of view %v has a state yet: operations wait until nodes %v have started, which may have one; if no node has, a new state begins then", e.View, e.Absent)
 	}
 	return fmt.Sprintf("%s: operations wait, because nodes %v may know more", known, e.Absent)
 }

@@ -88,7 +88,7 @@ func TestEventsHaveTheirOwnFields(t *testing.T) {
 		require.Equal(t, want, got)
 		require.Contains(t, got.String(), texts[kind])
 	}
-	require.Contains(t, AwaitsMemory{View: view, Absent: all.Absent}.String(), "no member of view "+view.String()+" has a state yet: ")
+	require.Contains(t, AwaitsMemory{View: view, Absent: all.Absent}.String(), "no member of view "+view.String()+" has a state yet: operations wait until nodes ")
 	require.NotContains(t, Begun{View: view}.String(), "gone")
 	require.Contains(t, Begun{View: view, Lossy: true}.String(), "what the group has acknowledged before, if anything, is gone")
 	require.Contains(t, Settled{View: view}.String(), "no member has its state yet")

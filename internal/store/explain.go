@@ -149,7 +149,7 @@ func (s *Store) explain(err error) error {
 	case replicate.Changing:
 		text = fmt.Sprintf("the quorum system changes, and not all of nodes %v are in the next epoch; if that lasts, they were started with different ones", view.Set)
 	case replicate.Recovering:
-		text = fmt.Sprintf("too few of nodes %v remember the state, and nodes %v may know more: start them, or, if they are lost for good, see 'failaware kv bootstrap --help'", view.Set, refused.Absent)
+		text = fmt.Sprintf("too few of nodes %v remember the state, and nodes %v may know more: start them, and if no node has a state, a new one begins then; only if they are lost for good, see 'failaware kv bootstrap --help'", view.Set, refused.Absent)
 	case replicate.Working:
 		p := s.replica.Progress()
 		p.Full = refused.Full

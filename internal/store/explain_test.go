@@ -33,7 +33,7 @@ func TestEachSituationIsExplained(t *testing.T) {
 			replicate.Reporting:    "not all nodes of {1} have reported their state; all must run with --kv",
 			replicate.Mixed:        "some of nodes {1} have --kv-dir, and others have not, as their logs name: set it at all nodes, or at none",
 			replicate.Changing:     "the quorum system changes, and not all of nodes {1} are in the next epoch",
-			replicate.Recovering:   "too few of nodes {1} remember the state, and nodes {2 3} may know more",
+			replicate.Recovering:   "too few of nodes {1} remember the state, and nodes {2 3} may know more: start them, and if no node has a state, a new one begins then",
 			replicate.Merging:      "this node cannot answer: " + replicate.Merging.String(),
 			replicate.Transferring: "this node cannot answer: " + replicate.Transferring.String(),
 			replicate.Working:      "the view changes or too much waits",
