@@ -107,7 +107,9 @@ func (a *imported) text() string {
 	if a.Existing > 0 {
 		parts = append(parts, fmt.Sprintf("%d exist and were left alone (--overwrite replaces their values)", a.Existing))
 	}
-	if a.Leased > 0 {
+	if a.Leased == 1 {
+		parts = append(parts, "1 had a lease and was left out")
+	} else if a.Leased > 1 {
 		parts = append(parts, fmt.Sprintf("%d had a lease and were left out", a.Leased))
 	}
 	return "keys: " + strings.Join(parts, ", ")

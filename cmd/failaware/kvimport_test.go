@@ -229,5 +229,6 @@ func TestKeysWithALeaseAreLeftOut(t *testing.T) {
 	code, out, stderr := invoke("--addr", s.serve(t), "kv", "import", file, "--timeout", "1m")
 	require.Equal(t, 0, code, stderr)
 	require.Equal(t, "keys: 2 written, 2 had a lease and were left out\n", out)
+	require.Equal(t, "keys: 2 written, 1 had a lease and was left out", (&imported{Written: 2, Leased: 1}).text())
 	require.Equal(t, map[string]string{"b": "", "d": ""}, s.keys)
 }

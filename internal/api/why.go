@@ -123,11 +123,15 @@ func globalText(system string, a failaware.LeaderAnswer, heard timed.Set) string
 	case a.Leader != failaware.NoNode:
 		return "; node " + a.Leader.String() + " leads globally, as heard"
 	}
+	voters := q.Members().Intersect(heard)
+	if voters.Empty() {
+		return "; nobody is known to lead globally: no voter of " + system + " is in touch"
+	}
 	are := " are no quorum of "
 	if q.IsQuorum(heard) {
 		are = " are a quorum of "
 	}
-	return "; nobody is known to lead globally: the voters in touch, " + q.Members().Intersect(heard).String() + "," + are + system
+	return "; nobody is known to lead globally: the voters in touch, " + voters.String() + "," + are + system
 }
 
 // peerState says what the node knows of a peer now.

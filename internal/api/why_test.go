@@ -33,6 +33,7 @@ func TestWhyNamesTheVotersThatAGlobalLeaderLacks(t *testing.T) {
 	require.Equal(t, "; node 2 leads globally, as heard", globalText(system, failaware.LeaderAnswer{Leader: 2}, timed.SetOf(1, 2)))
 	require.Equal(t, "; nobody is known to lead globally: the voters in touch, {1}, are no quorum of majority:1,2,3",
 		globalText(system, nobody, timed.SetOf(1, 4, 5)))
+	require.Equal(t, "; nobody is known to lead globally: no voter of majority:1,2,3 is in touch", globalText(system, nobody, timed.SetOf(4)))
 	require.Contains(t, globalText(system, nobody, timed.SetOf(1, 2, 4)), "the voters in touch, {1 2}, are a quorum")
 }
 
