@@ -177,7 +177,7 @@ func TestDistanceCountsTypos(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "", 3}, {"", "abc", 3}, {"abc", "axc", 1}, {"abc", "ac", 1}, {"ac", "abc", 1}, {"abcd", "badc", 3}} {
+	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "", 3}, {"", "abc", 3}, {"abc", "axc", 1}, {"abc", "ac", 1}, {"ac", "abc", 1}, {"abcd", "badc", 2}} {
 		require.Equal(t, c.want, distance(c.a, c.b), c)
 	}
 }
@@ -194,7 +194,7 @@ func TestUnknownNamesHaveSuggestions(t *testing.T) {
 		return root
 	}}
 	for _, c := range []struct{ line, want string }{
-		{"kyes", "unknown command \"kyes\" for \"prog\"\nprog: see 'prog --help'"}, // two letters of four are wrong
+		{"kyes", "unknown command \"kyes\" for \"prog\"; there is keys\nprog: see 'prog --help'"}, // two letters are swapped
 		{"key", "unknown command \"key\" for \"prog\"; there is keys\nprog: see 'prog --help'"},
 		{"keygem", "unknown command \"keygem\" for \"prog\"\nprog: see 'prog --help'"}, // what is hidden stays hidden
 		{"sim --seeds 2", "unknown command \"sim\" for \"prog\"; there is prog-lab sim\nprog: see 'prog --help'"},

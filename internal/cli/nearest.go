@@ -24,26 +24,31 @@ func Nearest(name string, known []string) (best string) {
 	return best
 }
 
-// distance returns how many letters must be inserted, removed or replaced to make b
-// of a.
+// distance returns how many letters must be inserted, removed, replaced or swapped with the next
+// one to make b of a.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := make([][]int, len(a)+1) // of the beginnings of a, each with all of b
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
 		for j := range len(b) {
-			replaced := diagonal
+			replaced := rows[i][j]
 			if a[i] != b[j] {
 				replaced++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+			d := min(replaced, rows[i+1][j]+1, rows[i][j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, rows[i-1][j-1]+1)
+			}
+			rows[i+1][j+1] = d
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }
 
 // suggestNames has errors about unknown commands and flags name what may have been meant.
@@ -90,7 +95,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 			known = append(known, c.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), thereIs("", Nearest(args[0], known)))
+	there := thereIs("", Nearest(args[0], known))
+	if there == "" && cmd.Flags().Lookup(args[0]) != nil { // as version
+		there = thereIs("--", args[0])
+	}
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), there)
 }
 
 // suggestFlag adds to the error of an unknown flag what may have been meant, and to that of
