@@ -75,11 +75,33 @@ func (n *Node) logMessages() {
 	}
 }
 
+// duplicates says when the log has last named another process with the id of a peer. An init
+// system starts that again and again.
+type duplicates map[NodeID]time.Time
+
+// level returns the level of an event that would have another one: debug, if the log has named such
+// a process within the last minute.
+func (d *duplicates) level(e event.Event, level hclog.Level, now time.Time) hclog.Level {
+	x, ok := e.(event.PeerDuplicated)
+	if !ok {
+		return level
+	}
+	if last, ok := (*d)[x.Peer]; ok && now.Sub(last) < time.Minute {
+		return hclog.Debug
+	}
+	if *d == nil {
+		*d = duplicates{}
+	}
+	(*d)[x.Peer] = now
+	return level
+}
+
 // logEvents writes events to the log. It runs in a goroutine of its own, because a
 // log may block and the loop must not.
 func (n *Node) logEvents(first *firstStart) {
+	var said duplicates
 	for e := range n.EventsSince(context.Background(), 0) {
-		n.log.Log(n.levelOf(e), e.String(), "event", e.Kind(), "sequence", e.Head().Sequence)
+		n.log.Log(said.level(e, n.levelOf(e), time.Now()), e.String(), "event", e.Kind(), "sequence", e.Head().Sequence)
 		if first.lost(e) {
 			n.log.Warn("this node has a vote in this epoch, and its state directory was empty: if it has run before, stop it, " +
 				"and change to a quorum system without it before it comes back")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/event"
 )
 
 // lines is a writer that keeps what is written.
@@ -67,5 +69,22 @@ func TestWarningsAreLogged(t *testing.T) {
 	for _, w := range all {
 		field, _, _ := strings.Cut(w, " ")
 		require.Contains(t, out.String(), `level=WARN msg="`+field)
+	}
+}
+
+// A process that is started again and again with the id of a peer is named once a minute.
+func TestDuplicatesAreLoggedOnceAMinute(t *testing.T) {
+	var d duplicates
+	start := time.Unix(0, 0)
+	named := func(peer NodeID, after time.Duration) hclog.Level {
+		return d.level(event.PeerDuplicated{Peer: peer}, hclog.Warn, start.Add(after))
+	}
+	require.Equal(t, hclog.Warn, named(2, 0))
+	require.Equal(t, hclog.Debug, named(2, 5*time.Second))
+	require.Equal(t, hclog.Warn, named(3, 5*time.Second), "another peer")
+	require.Equal(t, hclog.Debug, named(2, 59*time.Second))
+	require.Equal(t, hclog.Warn, named(2, time.Minute))
+	for range 2 {
+		require.Equal(t, hclog.Info, d.level(event.PeerRestarted{Peer: 2}, hclog.Info, start))
 	}
 }
