@@ -172,7 +172,7 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 	if l.Bend != 0 {
 		s.foresee(now, l, lo, hi)
 	}
-	s.until = now.Add(s.rho.Trust(max(l.Until.Sub(now.Add(hi)), 0)))
+	s.until = now.Add(s.rho.Trust(l.Until.Sub(now.Add(hi)))) // it may be over
 	diff := s.middle.Sub(shown)
 	changed := l.Timeline != s.id
 	least := Time(math.MinInt64)

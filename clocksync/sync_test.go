@@ -227,6 +227,28 @@ func promiseEndsEarly(t testing.TB) {
 
 func TestThePromiseEndsAtItsEarliestEnd(t *testing.T) { promiseEndsEarly(t) }
 
+// lateLine has a line come after the end of its promise. The leader has bent it meanwhile.
+func lateLine(t testing.TB) {
+	for _, late := range []time.Duration{10 * time.Millisecond, 250 * time.Millisecond} {
+		c := utcLeader()
+		line := announced(t, c, start, start.Add(time.Microsecond))
+		for k := range 3 {
+			says(c, SourceID(k+1), start.Add(time.Duration(k)*10*time.Microsecond), 8*time.Millisecond, time.Microsecond, NoLeap)
+		}
+		c.Steer(start.Add(100*time.Microsecond), nil)
+		f := New(utcConfig(2), start, wall)
+		now := start.Add(late)
+		f.HandleLine(now, &line, 0, 0, nil)
+		r, truth := f.Read(now), c.Read(now)
+		require.Equal(t, truth.Timeline, r.Timeline)
+		require.NotEqual(t, truth.Time, r.Time, "it has bent")
+		require.LessOrEqual(t, truth.Time.Sub(r.Time).Abs(), r.Deviation, "after %v", late)
+		require.True(t, r.Holdover)
+	}
+}
+
+func TestALineComesAfterItsPromise(t *testing.T) { lateLine(t) }
+
 // A leader that gets a shorter lease after a longer one is in holdover when the shorter one is
 // over, since another may lead then; and it is not yet in the last instant of it.
 func shorterLeaseCounts(t testing.TB) {

@@ -220,7 +220,7 @@ func earlierReadingsHold(t testing.TB) {
 	for _, rates := range [][2]int64{{-99_990, 99_990}, {99_990, -99_990}} {
 		f := New(config(1), start, wall)
 		clock, g := testClock{start, rates[0]}, groupTime{clock: testClock{7 * start, rates[1]}}
-		g.Line = Line{Timeline: TimelineID{Leader: 2, Boot: 2, Sequence: 1}, Base: g.clock.at(0), Shown: wall}
+		g.Line = Line{Timeline: TimelineID{Leader: 2, Boot: 2, Sequence: 1}, Base: g.clock.at(0), Shown: wall, Until: timed.Never}
 		const heard = 10e9
 		off := g.clock.at(heard).Sub(clock.at(heard))
 		f.HandleLine(clock.at(heard), &g.Line, off, off, nil)
