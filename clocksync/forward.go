@@ -29,7 +29,8 @@ func (c *Sync) Forward(now timed.Instant, leader timed.Incarnation, out []Effect
 			continue
 		}
 		r.told, r.toldAt = min(r.told+1, forwardTimes), now
-		f.List[f.Count] = Sample{Source: r.source, At: r.at, Low: r.low, High: r.high, Leap: r.leap}
+		i := r.project(r.newest, c.snap.rho) // older samples may have come since
+		f.List[f.Count] = Sample{Source: r.source, At: i.at, Low: i.low, High: i.high, Leap: r.leap}
 		if f.Count++; f.Count == MaxForwarded {
 			break
 		}

@@ -66,6 +66,8 @@ var notices = map[string]func(testing.TB){
 	"LineOverflows":         linesDoNotOverflow,
 	"PromiseToTheLatest":   promiseEndsEarly,
 	"LateLineIsFresh":      lateLine,
+	"OlderOverrules":       staleSamples,
+	"ForwardsTheRepeat":    forwardsTheTime,
 	"HoldoverWithoutSlew":  readingsHold,
 	"LineOutOfReach":       reachIsKept,
 	"LineBendsTooFar":      nobodySays,

@@ -41,7 +41,7 @@ func (f *Forwarded) Samples() []Sample { return f.List[:min(int(f.Count), MaxFor
 type reference struct {
 	interval // the best one, on the local clock
 	source   SourceID
-	node     timed.NodeID  // the node that asks it
+	node     timed.NodeID  // the node that asked it last
 	newest   timed.Instant // when the newest sample held
 	leap     Leap
 	wrong    bool // a falseticker: its interval contradicts the majority
@@ -117,16 +117,21 @@ func (c *Sync) learn(now timed.Instant, node timed.NodeID, s *Sample, i interval
 		t.list = append(t.list, reference{source: s.Source, interval: i})
 		r = &t.list[len(t.list)-1]
 	}
-	old := r.project(now, c.snap.rho)
-	if r.interval = i; old.meets(i) {
-		r.interval = old.and(i)
-	}
 	// A repeated sample is mapped a little differently.
 	fresh := r.newest == 0 || at > r.newest.Add(sameSample)
+	old := r.project(now, c.snap.rho)
+	switch {
+	case old.meets(i):
+		r.interval = old.and(i)
+	case fresh:
+		r.interval = i
+	default:
+		return out // the server may have been mended since, which another node has seen
+	}
 	if fresh {
 		r.newest, r.told, r.unjudged = at, 0, true
+		r.node, r.leap = node, s.Leap
 	}
-	r.node, r.leap = node, s.Leap
 	if c.snap.own {
 		out = c.combine(now, out)
 	} else {

@@ -76,12 +76,63 @@ func samplesOfOneSource(t testing.TB) {
 		{off: 0, half: 20, low: -8, high: 5},
 		{off: 50, half: 10, low: 40, high: 60},
 	} {
+		if s.off == 50 {
+			c.refs().of(1).newest -= timed.Instant(time.Second) // it contradicts those of a second ago
+		}
 		says(c, 1, start, s.off*time.Millisecond, s.half*time.Millisecond, NoLeap)
 		low, high := bounds()
 		require.Equal(t, s.low*time.Millisecond, low)
 		require.Equal(t, s.high*time.Millisecond, high)
 	}
 }
+
+// staleSamples has two nodes ask a server that is an hour fast at first. The one that asked it
+// before it was mended forwards that sample again and again, with the leap second that the server
+// announced. It overrules nothing.
+func staleSamples(t testing.TB) {
+	c := utcLeader()
+	at := func(s time.Duration) timed.Instant { return start.Add(s * time.Second) }
+	forward := func(now, at timed.Instant, off time.Duration, leap Leap) []Effect {
+		utc := wall + Time(at.Sub(start)) + Time(off)
+		return c.HandleForwarded(now, 2, &Forwarded{1, [MaxForwarded]Sample{{7, at, utc - 1e6, utc + 1e6, leap}}}, 0, 0, nil)
+	}
+	forward(at(1), at(1), time.Hour, LeapInsert)
+	require.Greater(t, c.Read(at(1)).UTCBound, time.Minute)
+	says(c, 7, at(10), 0, time.Millisecond, NoLeap)
+	for s := time.Duration(11); s < 30; s += 2 {
+		require.Empty(t, c.Steer(at(s), forward(at(s), at(1), time.Hour, LeapInsert)), "at %d s", s)
+		r := c.Read(at(s))
+		require.LessOrEqual(t, r.Time.Sub(wall+Time(at(s).Sub(start))).Abs(), r.UTCBound)
+		require.Equal(t, NoLeap, r.Leap)
+		require.EqualValues(t, 1, c.References(at(s))[0].Node, "which asked it last")
+	}
+	forward(at(31), at(31), 0, NoLeap)
+	require.EqualValues(t, 2, c.References(at(31))[0].Node)
+	forward(at(40), at(40), time.Minute, NoLeap)
+	require.Greater(t, c.Read(at(40)).UTCBound, 50*time.Second, "a newer one does")
+}
+
+func TestASampleOverrulesNoNewerOne(t *testing.T) { staleSamples(t) }
+
+// A leader intersects samples that followers forward again with its own. When it follows, it says
+// of what it forwards the time of its newest sample, and not of the last repetition.
+func forwardsTheTime(t testing.TB) {
+	c := utcLeader()
+	says(c, 7, start, 0, time.Millisecond, NoLeap)
+	f := Forwarded{1, [MaxForwarded]Sample{{7, start, wall - 2e6, wall, NoLeap}}}
+	now := start.Add(time.Minute)
+	c.HandleForwarded(now, 2, &f, 0, 0, nil)
+	_, line := leader(t, 2, wall)
+	c.HandleLine(now, &line, 0, 0, nil)
+	out := c.Forward(now, timed.Incarnation{Node: 2, Boot: 2}, nil)
+	require.Len(t, out, 1)
+	s := out[0].Samples.Samples()[0]
+	require.Equal(t, start, s.At)
+	require.LessOrEqual(t, s.Low, wall-1e6)
+	require.GreaterOrEqual(t, s.High, wall)
+}
+
+func TestForwardedIsTheTimeOfTheSample(t *testing.T) { forwardsTheTime(t) }
 
 // A caller that widens the bounds of a reading, to keep time from running back, asks
 // Judge for the remaining status.

@@ -311,6 +311,8 @@ var survivors = map[string]string{
 	"AgeMakesTrue":         "there are no references of UTC",
 	"TooFewJudge":          "there are no references of UTC",
 	"FormerProofDefends":   "there are no references of UTC",
+	"OlderOverrules":       "there are no references of UTC",
+	"ForwardsTheRepeat":    "there are no references of UTC",
 	"LateLineIsFresh":      "without references no leader slews",
 	"LeapUnnamed":          "there are no references of UTC",
 	"FewerOverrule":        "there are no references of UTC",
