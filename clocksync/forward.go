@@ -50,6 +50,9 @@ func (c *Sync) utc(now timed.Instant) (u UTC, ok bool) {
 	u = UTC{State: s.state}
 	if s.state == UTCKnown {
 		u.At, u.Low, u.High, u.Leap = s.at, s.low, s.high, s.leap
+		if n, _ := c.proof.counts(now); n > 0 {
+			u.Proved, u.ProofAge = uint8(n), max(now.Sub(c.proof.at), 0).Truncate(time.Second)
+		}
 	}
 	return u, true
 }
@@ -73,9 +76,8 @@ func (c *Sync) HandleUTC(now timed.Instant, u *UTC, lo, hi time.Duration, out []
 	}
 	b := utcBound{interval: i, state: UTCKnown, leap: u.Leap}
 	b.void = b.voidFrom(u.Leap, c.snap.rho)
-	if c.sources != nil {
-		c.sources.proved = 0 // what this node's references have proved is given up
-	}
+	// What this node's references have proved is given up.
+	c.proof = proof{int(u.Proved), now.Add(-u.ProofAge)}
 	out = c.setUTC(b, out)
 	return c.compare(now, out)
 }

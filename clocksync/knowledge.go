@@ -84,7 +84,7 @@ func (c *Sync) Knowledge(now timed.Instant) Knowledge {
 		k.Lack = LackLeader
 	case c.snap.own && k.Count < k.Needed:
 		k.Lack = LackReferences
-	case c.snap.own && k.State == UTCKnown && c.sources.lacksProvers(now, &k):
+	case c.snap.own && c.lacksProvers(now, &k):
 		k.Lack = LackProvers
 	case r.UTCBound > c.cfg.MaxUTCError && r.UTCBound != UnknownBound:
 		k.Lack, k.Bound, k.Limit = LackPrecision, r.UTCBound, c.cfg.MaxUTCError
@@ -107,11 +107,8 @@ func (t *references) counting(now timed.Instant) (n int) {
 
 // lacksProvers reports whether all references that count may be falsetickers, by those that
 // proved UTC last, and then says how many are needed. See [Sync.combine].
-func (t *references) lacksProvers(now timed.Instant, k *Knowledge) bool {
-	if t == nil {
-		return false
-	}
-	proved, falsetickers := t.proof(now)
+func (c *Sync) lacksProvers(now timed.Instant, k *Knowledge) bool {
+	proved, falsetickers := c.proof.counts(now)
 	if proved == 0 || k.Count > falsetickers {
 		return false
 	}

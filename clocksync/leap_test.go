@@ -67,7 +67,7 @@ func leapsHold(t testing.TB) {
 				l.Until = w.at().Add(time.Minute)
 				w.c.HandleLine(w.at(), &l, 0, 0, nil)
 				if utc, leap := w.utc(); told && w.now.Abs() > LeapMargin {
-					w.c.HandleUTC(w.at(), &UTC{UTCKnown, w.at(), utc, utc, leap}, 0, 0, nil)
+					w.c.HandleUTC(w.at(), &UTC{State: UTCKnown, At: w.at(), Low: utc, High: utc, Leap: leap}, 0, 0, nil)
 				}
 			},
 			"hold": func(t *rapid.T) { w.held = append(w.held, w.sample(t)) },

@@ -60,8 +60,21 @@ type references struct {
 	next     int               // the last reference that was considered for forwarding
 	leapAt   Time              // the leap second that may be near, or 0
 	leapOver timed.Instant     // when it is not any more
-	proved   int               // how many references the known interval rests on; 0: others than this leader's
-	provedAt timed.Instant
+}
+
+// proof is how many references proved UTC last, and when; 0: nobody knows.
+type proof struct {
+	count int
+	at    timed.Instant
+}
+
+// counts returns how many references proved UTC last, and how many of them may be falsetickers;
+// 0 when that was too long ago.
+func (p *proof) counts(now timed.Instant) (proved, falsetickers int) {
+	if p.count == 0 || now.Sub(p.at) > ProofLife {
+		return 0, 0
+	}
+	return p.count, p.count - majority(p.count)
 }
 
 // refs returns the references. It allocates them, because most nodes never have any.
@@ -225,16 +238,16 @@ func (c *Sync) setUTC(u utcBound, out []Effect) []Effect {
 // combine intersects all references at once. Intersecting those of each node first would
 // let a few nodes with falsetickers outvote the others.
 //
-// While fewer references count than those that have proved the known interval, which stays true,
-// all falsetickers may be among them: what all others of them agree on counts, within the known
-// interval.
+// While fewer references count than those that proved UTC last, here or at the leaders before, all
+// falsetickers may be among them: what all others of them agree on counts, within the known
+// interval, which stays true. After a leap second no interval is known.
 func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	t := c.sources
 	if t == nil || len(t.list) == 0 || len(t.list) < c.cfg.MinReferences {
 		return out // the known interval stays and gets wider
 	}
-	proved, falsetickers := t.proof(now)
-	fewer, need := c.snap.utc.state == UTCKnown && len(t.list) < proved, majority(len(t.list))
+	proved, falsetickers := c.proof.counts(now)
+	fewer, need := c.snap.utc.state != UTCDisputed && len(t.list) < proved, majority(len(t.list))
 	if fewer {
 		need = len(t.list) - falsetickers
 	}
@@ -245,7 +258,7 @@ func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 	t.ends = t.ends[:0]
 	for k := range t.list {
 		i := t.list[k].project(now, c.snap.rho)
-		if fewer {
+		if fewer && c.snap.utc.state == UTCKnown {
 			if !i.meets(known) {
 				continue
 			}
@@ -261,21 +274,12 @@ func (c *Sync) combine(now timed.Instant, out []Effect) []Effect {
 		t.steer.lost()
 		return c.setUTC(utcBound{state: UTCDisputed}, out)
 	case !fewer:
-		t.proved, t.provedAt = len(t.list), now
+		c.proof = proof{len(t.list), now}
 	}
 	u := utcBound{interval: interval{now, low, high}, state: UTCKnown, leap: t.leap(need)}
 	u.void = u.voidFrom(u.leap, c.snap.rho)
 	out = c.setUTC(u, out)
 	return c.compare(now, out)
-}
-
-// proof returns how many references proved UTC last, and how many of them may be falsetickers;
-// 0 when that was too long ago.
-func (t *references) proof(now timed.Instant) (proved, falsetickers int) {
-	if t.proved == 0 || now.Sub(t.provedAt) > ProofLife {
-		return 0, 0
-	}
-	return t.proved, t.proved - majority(t.proved)
 }
 
 // compare finds the references that contradict the known interval of UTC. A follower

@@ -55,6 +55,7 @@ type Sync struct {
 	shared   bool        // the clock has followed a timeline that others share
 	left     [4]farewell // timelines of others that it has left, the last one last
 	sources  *references // nil until a reference is known
+	proof    proof       // of the known interval of UTC, or of that before a leap second
 	audit    audit
 }
 

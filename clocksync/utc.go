@@ -1,6 +1,8 @@
 package clocksync
 
 import (
+	"time"
+
 	"github.com/failaware/failaware/internal/enum"
 	"github.com/failaware/failaware/timed"
 )
@@ -41,6 +43,11 @@ type UTC struct {
 	Low   Time
 	High  Time
 	Leap  Leap
+	// Proved is how many references have proved UTC last, and ProofAge how long ago, in whole
+	// seconds. A leader that comes next goes on with them. Proved is 0 when that is not
+	// known, or was too long ago.
+	Proved   uint8
+	ProofAge time.Duration
 }
 
 // Valid reports whether all fields of the announcement are in range.
@@ -48,7 +55,9 @@ func (u *UTC) Valid() bool {
 	if u.State != UTCKnown {
 		return *u == (UTC{State: u.State}) && u.State <= UTCDisputed
 	}
-	return u.At >= 0 && u.Low <= u.High && u.Low > -maxTime && u.High < maxTime && u.Leap <= LeapDelete
+	return u.At >= 0 && u.Low <= u.High && u.Low > -maxTime && u.High < maxTime && u.Leap <= LeapDelete &&
+		u.Proved <= MaxReferences && u.ProofAge >= 0 && u.ProofAge <= ProofLife && u.ProofAge%time.Second == 0 &&
+		(u.Proved > 0 || u.ProofAge == 0)
 }
 
 // utcBound is the knowledge of UTC in readings: an interval, until it is void.

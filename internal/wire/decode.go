@@ -37,7 +37,7 @@ func (r *reader) frame(kind byte, p *Packet) {
 	case typeBroadcast:
 		r.broadcast(p.Broadcast)
 	case typeUTC:
-		r.utc(&p.UTC)
+		r.utc(p.Header.Version, &p.UTC)
 	case typeSamples:
 		r.samples(&p.Samples)
 	case typeTree:

@@ -93,7 +93,7 @@ func (w *writer) body(p *Packet) {
 		w.close()
 	}
 	if p.Has(FrameUTC) {
-		w.utc(&p.UTC)
+		w.utc(p.Header.Version, &p.UTC)
 	}
 	if p.Has(FrameSamples) {
 		w.samples(&p.Samples)

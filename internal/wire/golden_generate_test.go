@@ -226,6 +226,11 @@ func (g *golden) utc(p *Packet) {
 	if g.below(4) > 0 {
 		p.UTC = clocksync.UTC{State: clocksync.UTCKnown, At: g.instant(), Low: g.low(), Leap: g.leap()}
 		p.UTC.High = p.UTC.Low + clocksync.Time(g.uint(0, 2*uint64(clocksync.MaxError)))
+		if g.version >= WithProof {
+			if p.UTC.Proved = uint8(g.uint(0, clocksync.MaxReferences)); p.UTC.Proved > 0 {
+				p.UTC.ProofAge = time.Duration(g.uint(0, maxProofAge)) * time.Second
+			}
+		}
 	}
 }
 

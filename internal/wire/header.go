@@ -44,7 +44,8 @@ const (
 // not say what their senders had sent, decisions cut no stamps, and the checksum was
 // CRC-32C. In version 3 no packet was quiet or patient. In version 4 a leader
 // did not vouch for the members of its view. In version 5 nodes did not say their
-// KeepalivePeriod, and refusals not when the other incarnation was heard. All else is as in version 6.
+// KeepalivePeriod, refusals not when the other incarnation was heard, and leaders not how many
+// references had proved UTC. All else is as in version 6.
 const (
 	Version = 6
 	Oldest  = 3
@@ -62,10 +63,12 @@ const WithAnswered = 5
 const WithSettings = 5
 
 // WithHeard is the first version in which a refusal says when the other incarnation was
-// heard, and WithPeriod the first one in which a packet says its sender's KeepalivePeriod.
+// heard, WithPeriod the first one in which a packet says its sender's KeepalivePeriod, and
+// WithProof the first one in which a leader says how many references have proved UTC.
 const (
 	WithHeard  = 6
 	WithPeriod = 6
+	WithProof  = 6
 )
 
 // newestAt is how many bits the counter of a packet has below the newest version of its

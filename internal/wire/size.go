@@ -23,7 +23,7 @@ const MaxBroadcast = 65_000
 // Bytes that a packet takes at most: without members, and for each member of its
 // view.
 const (
-	maxPacketFixed = 648
+	maxPacketFixed = 654
 	maxMember      = 32
 )
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"time"
 
 	"github.com/failaware/failaware/clocksync"
 )
@@ -10,45 +11,59 @@ import (
 // The fields of all samples stand one after the other.
 const (
 	utcStateLen = 1
-	utcLen      = 5
+	utcMost     = 7
 	sampleLen   = 5
 	samplesMax  = sampleLen * clocksync.MaxForwarded
 )
 
-func (w *writer) utc(u *clocksync.UTC) {
-	n := utcStateLen
-	if u.State == clocksync.UTCKnown {
-		n = utcLen
+// maxProofAge is the largest age of a proof of UTC, in seconds.
+const maxProofAge = uint64(clocksync.ProofLife / time.Second)
+
+// utcLen returns the length of an announcement of UTC.
+func utcLen(version uint8, s clocksync.UTCState) int {
+	switch {
+	case s != clocksync.UTCKnown:
+		return utcStateLen
+	case version < WithProof:
+		return utcMost - 2
 	}
-	w.open(typeUTC, n)
+	return utcMost
+}
+
+func (w *writer) utc(version uint8, u *clocksync.UTC) {
+	w.open(typeUTC, utcLen(version, u.State))
 	if !u.Valid() || u.State == clocksync.UTCUnknown {
 		w.fail(ErrRange)
 	}
 	w.uint(uint64(u.State), uint64(clocksync.UTCKnown), uint64(clocksync.UTCDisputed))
-	if n == utcLen {
+	if u.State == clocksync.UTCKnown {
 		w.instant(u.At)
 		w.int(int64(u.Low), -maxShown, maxShown)
 		w.int(int64(u.High), -maxShown, maxShown)
 		w.uint(uint64(u.Leap), 0, uint64(clocksync.LeapDelete))
+		if version >= WithProof {
+			w.uint(uint64(u.Proved), 0, clocksync.MaxReferences)
+			w.uint(uint64(u.ProofAge/time.Second), 0, maxProofAge)
+		}
 	}
 	w.close()
 }
 
-func (r *reader) utc(u *clocksync.UTC) {
-	n := r.array(utcStateLen, utcLen)
+func (r *reader) utc(version uint8, u *clocksync.UTC) {
+	n := r.array(utcStateLen, utcMost)
 	u.State = clocksync.UTCState(r.uint(uint64(clocksync.UTCKnown), uint64(clocksync.UTCDisputed)))
-	want := utcStateLen
-	if u.State == clocksync.UTCKnown {
-		want = utcLen
-	}
-	if n != want {
+	if n != utcLen(version, u.State) {
 		r.fail(ErrLength)
 	}
-	if want == utcLen {
+	if u.State == clocksync.UTCKnown {
 		u.At = r.instant()
 		u.Low = clocksync.Time(r.int(-maxShown, maxShown))
 		u.High = clocksync.Time(r.int(-maxShown, maxShown))
 		u.Leap = clocksync.Leap(r.uint(0, uint64(clocksync.LeapDelete)))
+		if version >= WithProof {
+			u.Proved = uint8(r.uint(0, clocksync.MaxReferences))
+			u.ProofAge = time.Duration(r.uint(0, maxProofAge)) * time.Second
+		}
 	}
 	if r.err == nil && !u.Valid() {
 		r.fail(ErrRange)

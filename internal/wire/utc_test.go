@@ -2,6 +2,7 @@ package wire
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -21,6 +22,9 @@ func drawUTC(t *rapid.T) clocksync.UTC {
 	if u.State == clocksync.UTCKnown {
 		u.At, u.Low = drawInstant.Draw(t, "at"), clocksync.Time(drawLow.Draw(t, "low"))
 		u.High, u.Leap = u.Low+clocksync.Time(drawWide.Draw(t, "wide")), clocksync.Leap(drawLeap.Draw(t, "leap"))
+		if u.Proved = rapid.Uint8Range(0, clocksync.MaxReferences).Draw(t, "proved"); u.Proved > 0 {
+			u.ProofAge = time.Duration(rapid.Uint64Range(0, maxProofAge).Draw(t, "proof age")) * time.Second
+		}
 	}
 	return u
 }
@@ -35,7 +39,8 @@ func drawSample(t *rapid.T) clocksync.Sample {
 // fillUTC adds the largest frames about UTC.
 func fillUTC(p *Packet) {
 	p.Line.Bend, p.Line.Next = datagram.MaxStamp, -clocksync.MaxSlewLimit
-	p.UTC = clocksync.UTC{State: clocksync.UTCKnown, At: datagram.MaxStamp, Low: 1 - maxShown, High: maxShown - 1}
+	p.UTC = clocksync.UTC{State: clocksync.UTCKnown, At: datagram.MaxStamp, Low: 1 - maxShown, High: maxShown - 1,
+		Proved: clocksync.MaxReferences, ProofAge: clocksync.ProofLife}
 	p.Samples.Count = clocksync.MaxForwarded
 	for i := range p.Samples.List {
 		p.Samples.List[i] = clocksync.Sample{Source: 1<<64 - 1, At: datagram.MaxStamp,
@@ -61,7 +66,11 @@ func TestHostileSamplesAreRefused(t *testing.T) {
 		"UTC not known":        {typeUTC, message(t, 0), ErrRange},
 		"known and bare":       {typeUTC, message(t, 1), ErrLength},
 		"disputed, with more":  {typeUTC, message(t, 2, at, low, low, 0), ErrLength},
-		"end before beginning": {typeUTC, message(t, 1, at, low, low-1, 0), ErrRange},
+		"as version 5":         {typeUTC, message(t, 1, at, low, low, 0), ErrLength},
+		"end before beginning": {typeUTC, message(t, 1, at, low, low-1, 0, 0, 0), ErrRange},
+		"too many have proved": {typeUTC, message(t, 1, at, low, low, 0, clocksync.MaxReferences+1, 0), ErrRange},
+		"proved too long ago":  {typeUTC, message(t, 1, at, low, low, 0, 1, maxProofAge+1), ErrRange},
+		"a proof by nobody":    {typeUTC, message(t, 1, at, low, low, 0, 0, 1), ErrRange},
 	} {
 		var d Decoder
 		p := replyPacket()
