@@ -125,6 +125,8 @@ func clocks() []Campaign {
 			Options: sim.Options{Calm: true, Timing: timed.WAN()}, Vary: varyOutage, Check: 2, Test: 60, Long: 2},
 		{Name: "servers-leap", Purpose: "external references around a leap second", Options: sim.Options{Calm: true, Timing: timed.WAN()},
 			Vary: varyLeap, Check: 2, Test: 60, Long: 2},
+		{Name: "servers-handover", Purpose: "external references of leaders that fail", Options: sim.Options{Calm: true, Timing: timed.WAN()},
+			Vary: varyHandover, Check: 2, Test: 60, Long: 2},
 	}
 }
 
