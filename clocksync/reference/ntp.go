@@ -149,6 +149,10 @@ func (s *server) kissed(addr netip.AddrPort, code string) error {
 	return &RejectedError{"kiss of death " + strconv.QuoteToASCII(code)}
 }
 
+// earliest is before all times that UTC can still have. The stamps of a server whose clock is set
+// to decades from now are read as such times, because NTP's seconds overflow.
+var earliest = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // sample converts a valid answer.
 func (s *server) sample(addr netip.AddrPort, r *ntp.Response, era uint32) (Sample, error) {
 	t := &r.Timestamps
@@ -157,6 +161,9 @@ func (s *server) sample(addr netip.AddrPort, r *ntp.Response, era uint32) (Sampl
 	out := Sample{Era: era, Delay: r.RTT, Distance: distance, Address: addr.String(), Stratum: int(r.Stratum)}
 	if r.RootDelay < 0 || r.RootDispersion < 0 || received < sent || t.ServerXmit.Before(t.ServerRecv) {
 		return out, &RejectedError{"contradictory timestamps"}
+	}
+	if t.ServerRecv.Before(earliest) {
+		return out, &RejectedError{"its clock shows a time before 2025"}
 	}
 	out.Sample = clocksync.FromExchange(identifyServer(addr), sent, received,
 		clocksync.Time(t.ServerRecv.UnixNano()), clocksync.Time(t.ServerXmit.UnixNano()), distance, s.rho)

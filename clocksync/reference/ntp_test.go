@@ -61,6 +61,15 @@ func TestRealServer(t *testing.T) {
 	holdsUTC(t, s, &x)
 }
 
+// A clock that is set to the next era shows a time of more than a century ago.
+func TestTimesBeforeTheProgramAreRejected(t *testing.T) {
+	era := time.Duration(1<<32) * time.Second
+	server := ntptest.Start(t, ntptest.Behaviour{Shift: 83*365*24*time.Hour - era}) // in 2109
+	_, err := serverAt(t, server.AddrPort()).poll(t.Context())
+	require.True(t, isRejected(err), err)
+	require.ErrorContains(t, err, "before 2025")
+}
+
 func TestUnusableAnswersAreRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		how  ntptest.Behaviour
