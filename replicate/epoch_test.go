@@ -148,7 +148,7 @@ func TestAForcedQuorumWaitsForAnOperator(t *testing.T) {
 		require.NoError(t, all[1].Close())
 		require.NoError(t, all[2].Close())
 		n := all[0].Node()
-		time.Sleep(n.Config().Timing.Expires) // it hears them no more
+		time.Sleep(2 * n.Config().Timing.Expires) // it hears them no more, also indirectly
 		require.NoError(t, n.ForceQuorum(t.Context(), majorityOf(t, 1), timed.SetOf(2, 3)))
 		time.Sleep(3 * time.Second)
 		require.EqualValues(t, 2, n.Epoch().Epoch)
