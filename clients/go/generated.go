@@ -1187,7 +1187,7 @@ type Source struct {
 	// Error The reason of the last failed question.
 	Error *string `json:"error,omitempty"`
 
-	// Gone All addresses deny service, so polling has ended.
+	// Gone All addresses deny service, so that none is asked for hours.
 	Gone bool    `json:"gone"`
 	Leap *string `json:"leap,omitempty"`
 	Name *string `json:"name,omitempty"`

@@ -1278,7 +1278,7 @@ export interface components {
              * @description The reference's own claim of its error.
              */
             distance_ns: number;
-            /** @description All addresses deny service, so polling has ended. */
+            /** @description All addresses deny service, so that none is asked for hours. */
             gone: boolean;
         };
         /** @description Readings of the clock at regular intervals, at most 600. */

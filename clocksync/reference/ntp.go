@@ -42,13 +42,13 @@ type server struct {
 	at       int // index of the current address, modulo len(addrs)
 	looked   time.Time
 	failures int
-	refused  map[netip.AddrPort]bool
+	refused  map[netip.AddrPort]time.Time // when they denied service
 }
 
 func newServer(c Config, clock *hwclock.Clock, rho timed.Drift) *server {
 	host, port, _ := splitServer(c.NTP)
 	n, _ := strconv.ParseUint(port, 10, 16)
-	return &server{host: host, port: uint16(n), clock: clock, rho: rho, refused: map[netip.AddrPort]bool{}}
+	return &server{host: host, port: uint16(n), clock: clock, rho: rho, refused: map[netip.AddrPort]time.Time{}}
 }
 
 func (s *server) poll(ctx context.Context) (Sample, error) {
@@ -62,7 +62,7 @@ func (s *server) poll(ctx context.Context) (Sample, error) {
 		return sample, nil
 	}
 	switch s.failures++; {
-	case s.refused[addr]:
+	case s.denies(addr):
 		s.addrs = slices.DeleteFunc(s.addrs, func(a netip.AddrPort) bool { return a == addr })
 	case s.failures%failuresToMove == 0:
 		s.at++
@@ -94,7 +94,7 @@ func (s *server) lookup(ctx context.Context) error {
 	s.addrs = s.addrs[:0]
 	for _, ip := range found {
 		a := netip.AddrPortFrom(ip.Unmap(), s.port)
-		if !s.refused[a] && len(s.addrs) < maxAddresses {
+		if !s.denies(a) && len(s.addrs) < maxAddresses {
 			s.addrs = append(s.addrs, a)
 		}
 	}
@@ -138,13 +138,23 @@ func (s *server) query(ctx context.Context, addr netip.AddrPort) (Sample, error)
 	return s.sample(addr, r, before)
 }
 
+// deniedFor is how long an address that has denied service is not asked. Its administrator may
+// have meant it, or have mended a mistake since.
+const deniedFor = 4 * time.Hour
+
+// denies reports whether an address must not be asked, because it has denied service.
+func (s *server) denies(addr netip.AddrPort) bool {
+	at, ok := s.refused[addr]
+	return ok && time.Since(at) < deniedFor
+}
+
 // kissed obeys a kiss of death.
 func (s *server) kissed(addr netip.AddrPort, code string) error {
 	switch code {
 	case "RATE":
 		return errSlow
 	case "DENY", "RSTR":
-		s.refused[addr] = true
+		s.refused[addr] = time.Now()
 	}
 	return &RejectedError{"kiss of death " + strconv.QuoteToASCII(code)}
 }

@@ -106,6 +106,10 @@ func TestKissesAreObeyed(t *testing.T) {
 	_, err = only.poll(t.Context())
 	require.ErrorIs(t, err, errGone)
 	require.Equal(t, 2, deny.Asked(), "it is not polled again")
+	only.refused[deny.AddrPort()] = time.Now().Add(-deniedFor)
+	_, err = only.poll(t.Context())
+	require.True(t, isRejected(err), "it is, hours later")
+	require.Equal(t, 3, deny.Asked())
 }
 
 func TestPollTriesNextAddress(t *testing.T) {

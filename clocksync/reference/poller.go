@@ -29,7 +29,7 @@ type Status struct {
 	Delay         time.Duration    // of the latest sample
 	Distance      time.Duration    // of the latest sample
 	Latest        clocksync.Sample // the latest sample
-	Gone          bool             // all addresses deny service, so polling has ended
+	Gone          bool             // all addresses deny service, so none is asked for hours
 }
 
 // Poller polls one reference; see [New].
@@ -80,8 +80,8 @@ const (
 	maxCalm   = 4
 )
 
-// Run polls the reference and delivers its samples until ctx is done or all addresses
-// deny service.
+// Run polls the reference and delivers its samples until ctx is done. While all addresses deny
+// service it looks for others, and asks the same ones hours later.
 func (p *Poller) Run(ctx context.Context, deliver func(Sample)) {
 	for {
 		s, err := p.src.poll(ctx)
@@ -89,11 +89,8 @@ func (p *Poller) Run(ctx context.Context, deliver func(Sample)) {
 			return
 		}
 		p.note(&s, err)
-		switch {
-		case err == nil:
+		if err == nil {
 			deliver(s)
-		case errors.Is(err, errGone):
-			return
 		}
 		select {
 		case <-ctx.Done():
@@ -150,6 +147,7 @@ func (p *Poller) note(s *Sample, err error) {
 	st := &p.st
 	st.Sent++
 	st.Reach <<= 1
+	st.Gone = errors.Is(err, errGone)
 	if s.Address != "" {
 		st.Address, st.Stratum = s.Address, s.Stratum
 	}
@@ -169,7 +167,7 @@ func (p *Poller) note(s *Sample, err error) {
 		st.Rejected++
 		st.Reason = err.Error()
 	case errors.Is(err, errGone):
-		st.Gone = true
+		st.Sent--
 	}
 	st.Error = err.Error()
 	p.failures++

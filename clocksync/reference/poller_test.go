@@ -17,11 +17,18 @@ import (
 type script struct {
 	outcome func(n int) error
 	polled  []time.Time
+	end     func()
 }
+
+// errEnd is the outcome that ends the play.
+var errEnd = errors.New("the end")
 
 func (s *script) poll(context.Context) (Sample, error) {
 	s.polled = append(s.polled, time.Now())
 	err := s.outcome(len(s.polled))
+	if errors.Is(err, errEnd) {
+		s.end()
+	}
 	x := Sample{Address: "here", Delay: time.Millisecond, Distance: time.Microsecond, Stratum: 2}
 	x.Sample = clocksync.Sample{Source: 7}
 	return x, err
@@ -34,6 +41,7 @@ func play(t *testing.T, d time.Duration, outcome func(n int) error) (gaps []time
 		p := &Poller{src: s, st: Status{Name: "x", Poll: DefaultNTPPoll}, base: DefaultNTPPoll}
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		defer cancel()
+		s.end = cancel
 		p.Run(ctx, func(Sample) { delivered++ })
 		for i := 1; i < len(s.polled); i++ {
 			gaps = append(gaps, s.polled[i].Sub(s.polled[i-1]))
@@ -89,7 +97,7 @@ func TestPollerSlowsDownWhenAskedTo(t *testing.T) {
 			case slices.Contains(kisses, n):
 				return errSlow
 			case n >= polls:
-				return errGone
+				return errEnd
 			}
 			return nil
 		})
@@ -131,17 +139,24 @@ func TestKissesDoNotAddUp(t *testing.T) {
 	require.Less(t, p.st.Rejected, uint64(100))
 }
 
-func TestPollerEndsWhenAllAddressesDeny(t *testing.T) {
-	gaps, st, _ := play(t, 24*time.Hour, func(n int) error {
-		if n == 2 {
-			return errGone
-		}
-		return &RejectedError{"because"}
-	})
-	require.Len(t, gaps, 1)
-	require.True(t, st.Gone)
-	require.Equal(t, "rejected: because", st.Reason)
-	require.EqualValues(t, 1, st.Rejected)
+func TestPollerGoesOnWhenAllAddressesDeny(t *testing.T) {
+	for answers, gone := range map[int]bool{5: false, 1000: true} {
+		gaps, st, delivered := play(t, 2*time.Hour, func(n int) error {
+			switch {
+			case n == 1:
+				return &RejectedError{"because"}
+			case n < answers:
+				return errGone
+			}
+			return nil
+		})
+		require.Greater(t, len(gaps), 8)
+		require.Equal(t, gone, st.Gone)
+		require.Equal(t, gone, delivered == 0)
+		require.Equal(t, "rejected: because", st.Reason)
+		require.EqualValues(t, 1, st.Rejected)
+		require.Equal(t, gone, st.Sent == 1, "nothing is sent meanwhile")
+	}
 }
 
 // The status is that of the last answer, also where it says less than the one before.
