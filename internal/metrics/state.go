@@ -54,6 +54,7 @@ var (
 	descUTC       = desc("clock_utc_bound_seconds", "Proven bound of the distance from UTC; missing if there is none.")
 
 	descPeers     = desc("peers", "Peers that the node knows.")
+	descRefs      = desc("clock_references", "References of UTC that the node itself is to ask; missing without any.")
 	descPeerAlive = desc("peer_alive", "Whether the node and the peer hear each other in time.", "peer")
 	descPeerDelay = desc("peer_delay_bound_seconds", "Proven delay bound of the peer's last packet; missing if there is none.", "peer")
 	descPeerLag   = desc("peer_lagging_seconds", "How long the broadcast has waited for the peer, or this node for its messages, with no progress; missing while it does not.", "peer")
@@ -161,10 +162,24 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 			out.voters(&e)
 		}
 	}
+	out.references(s.node.References())
 	out.sources(&s.Sources)
 	out.yes(descAnswered, x.Age >= 0)
 	if x.Age >= 0 {
 		out.loop(&x)
+	}
+}
+
+// references collects how many references the node itself is to ask: others have no names here.
+func (out *sink) references(list []failaware.ReferenceStatus) {
+	own := 0
+	for i := range list {
+		if list[i].Name != "" {
+			own++
+		}
+	}
+	if own > 0 {
+		out.gauge(descRefs, float64(own))
 	}
 }
 

@@ -79,7 +79,12 @@ var situations = map[string]struct{ load, want string }{
   failaware_peer_packets_total{instance="a",peer="2",speed="fast"} 0+90x100
   failaware_peer_packets_total{instance="a",peer="2",speed="slow"} 0+10x100
   failaware_peer_packets_total{instance="a",peer="3",speed="fast"} 0+100x100
-  failaware_peer_packets_total{instance="a",peer="3",speed="slow"} 0x100`, `{instance="a",peer="2"} 0.1`},
+  failaware_peer_packets_total{instance="a",peer="3",speed="slow"} 0x100
+  failaware_peer_packets_total{instance="a",peer="4",speed="fast"} 0+90x100
+  failaware_peer_packets_total{instance="a",peer="4",speed="slow"} 0+10x100
+  failaware_peer_alive{instance="a",peer="2"} 1x100
+  failaware_peer_alive{instance="a",peer="3"} 1x100
+  failaware_peer_alive{instance="a",peer="4"} 0x100`, `{instance="a",peer="2"} 0.1`},
 	"FailawareViewStale": {`
   failaware_view_up_to_date{instance="a"} 0x20
   failaware_view_up_to_date{instance="b"} 1x20`, `failaware_view_up_to_date{instance="a"} 0`},
@@ -121,6 +126,11 @@ var situations = map[string]struct{ load, want string }{
   failaware_node_info{instance="b",group="g",node="2"} 1x20
   failaware_node_info{instance="c",group="g",node="3"} 1x20
   failaware_node_info{instance="d",group="other",node="1"} 1x20`, `{group="g"} 2`},
+	"FailawareVotersMissing": {`
+  failaware_quorum_voters{instance="a"} 3x20
+  failaware_quorum_voters_alive{instance="a"} 2x20
+  failaware_quorum_voters{instance="b"} 3x20
+  failaware_quorum_voters_alive{instance="b"} 3x20`, `failaware_quorum_voters_alive{instance="a"} 2`},
 	"FailawareStoreWaits": {`
   failaware_store_accepting{instance="a"} 0x20
   failaware_store_accepting{instance="b"} 1x20`, `failaware_store_accepting{instance="a"} 0`},
@@ -174,9 +184,13 @@ var situations = map[string]struct{ load, want string }{
   failaware_clock_external{instance="wide"} 0x60
   failaware_clock_utc_bound_seconds{instance="wide"} 0.08x60
   failaware_clock_external{instance="never"} 0x60
+  failaware_clock_external{instance="dead"} 0x60
+  failaware_clock_references{instance="dead"} 2x60
+  failaware_clock_references{instance="good"} 2x60
   failaware_clock_external{instance="good"} 1x60
   failaware_clock_utc_bound_seconds{instance="good"} 0.001x60`, `failaware_clock_external{instance="had"} 0
-  failaware_clock_external{instance="wide"} 0`},
+  failaware_clock_external{instance="wide"} 0
+  failaware_clock_external{instance="dead"} 0`},
 }
 
 // The alerts fire for what they say, and for nothing else.
@@ -194,6 +208,25 @@ func TestAlertsFire(t *testing.T) {
 			test := "load 30s" + strings.ReplaceAll(c.load, "x20", "x60") + "\n\neval instant at " + at + " " + expr + "\n  " + c.want + "\n"
 			promqltest.RunTest(t, test, promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery))
 		})
+	}
+}
+
+// window matches the windows of an expression.
+var window = regexp.MustCompile(`\[(\w+)\]`)
+
+// What was mended does not fire later: the windows of a rule are shorter than the time for which
+// it must hold.
+func TestMendedFaultsDoNotFire(t *testing.T) {
+	for _, g := range parse(t).Groups {
+		for _, r := range g.Rules {
+			for _, m := range window.FindAllStringSubmatch(r.Expr, -1) {
+				d, err := model.ParseDuration(m[1])
+				require.NoError(t, err)
+				if r.For > 0 && m[1] != "1d" {
+					require.Less(t, d, r.For, r.Alert)
+				}
+			}
+		}
 	}
 }
 
