@@ -65,6 +65,8 @@ func acceptedKeepsItsWindow(t testing.TB) {
 	require.True(t, w.Take(at(1), 10, 1))
 }
 
+func TestTheAcceptedIncarnationKeepsItsWindow(t *testing.T) { acceptedKeepsItsWindow(t) }
+
 // The windows against a list of all packets of the incarnations that were accepted last.
 func incarnationsAgainstAModel(t testing.TB) {
 	type sender struct {
