@@ -54,7 +54,7 @@ func (w *World) performBroadcast(n *Node, e *broadcast.Effect) {
 			if w.opt.Trace != nil {
 				w.traceDelivery(n, e.View, d)
 			}
-			w.cast.check.Live.Delivered(d)
+			w.cast.check.Live.Delivered(e.View, d)
 			c.Delivered(inc, e.View, d)
 			n.owed = append(n.owed, borrowed{d.ID, n.proc.Stack.Borrow(d), d.Payload})
 			n.owedBytes += len(d.Payload)

@@ -75,6 +75,7 @@ type viewLog struct {
 	sure     int            // how much of the sequence is in strict
 	left     []*member
 	moves    map[membership.ViewID]move
+	setBack  bool // its leader's clock has stepped back further than clocks of a view may be apart
 }
 
 // move is the deliveries of the members that moved together from one view to the next.

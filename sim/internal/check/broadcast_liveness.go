@@ -140,15 +140,32 @@ func (l *broadcastLiveness) canOrder(n *Process, class broadcast.Class) bool {
 
 // Delivered measures how long a message of the still period took. With wrong wall clocks it
 // demands that a Timed one is stamped by group time: the clocks of earlier views leave no trace.
-func (l *broadcastLiveness) Delivered(d *broadcast.Delivery) {
+// A leader whose clock steps back during a view does: no stamp of the view is smaller than those
+// that were promised before.
+func (l *broadcastLiveness) Delivered(view *membership.View, d *broadcast.Delivery) {
 	m := l.k.Sent[d.ID]
 	if !l.on || m == nil || !m.still {
 		return
 	}
 	l.Worst = max(l.Worst, time.Duration(l.k.checker.Now-m.At))
-	if most := 2 * l.k.checker.Timing.Expires; l.wrongWalls && d.Order == broadcast.TimedOrder && d.Deviation > most {
+	if most := 2 * l.k.checker.Timing.Expires; l.wrongWalls && d.Order == broadcast.TimedOrder && d.Deviation > most && !l.k.setBack(view) {
 		l.k.fail("stamp", d.Sender, "the stamp of %v, broadcast in a still period, may be wrong by %v, more than %v", d.ID, d.Deviation, most)
 	}
+}
+
+// noteStep notes that the clock of a node has stepped, if it leads the view of its broadcast.
+func (c *Broadcasts) noteStep(n *Process, by time.Duration) {
+	m := c.nodes[n.Incarnation()]
+	if m == nil || m.view == nil || m.view.ID.Leader != n.ID || by >= -2*c.checker.Timing.Expires {
+		return
+	}
+	c.views[m.view.ID].setBack = true
+}
+
+// setBack reports whether the clock of a view's leader has stepped back in it.
+func (c *Broadcasts) setBack(view *membership.View) bool {
+	v := c.views[view.ID]
+	return v != nil && v.setBack
 }
 
 // observe checks all messages that are due.

@@ -109,6 +109,9 @@ func (c *Checker) clockEvent(n *Process, e *stack.Event) {
 	case stack.EventClockStepped:
 		c.Sometimes(situation.ClockStepped)
 		c.noteTimeline(n, e.Timeline)
+		if c.cast != nil {
+			c.cast.noteStep(n, e.Step)
+		}
 	case stack.EventClockFault:
 		c.Sometimes(situation.ClockFaulty)
 		c.Fail("clock", n, "blames the clock of node %d (bound %v) although all clocks keep ρ", e.Peer, e.Bound)
