@@ -17,7 +17,8 @@ import (
 // who knows that the absent nodes have no newer state, or accepts its loss: acknowledged
 // operations may be lost, and an absent node that comes back discards its state. One call at
 // one node of the view is enough. If the view ends before a quorum has the state, with Storage on
-// disks, another call may be necessary.
+// disks, another call may be necessary. The wall clock of this node dates the call: a later one,
+// after disks were lost, needs a clock that is ahead of that of the former.
 //
 // It returns when a view continues with a state (Working, Merging or Transferring), at once
 // if it does already. It waits for a view whose members have all reported their states. The

@@ -244,7 +244,7 @@ func (e Begun) String() string {
 	switch {
 	case e.Remember.Empty() && e.Lossy:
 		return fmt.Sprintf("the state begins in view %v, as no member has one: what the group has acknowledged before, if anything, is gone. "+
-			"With a Storage at all nodes, a state outlives the processes", e.View)
+			"With a Storage at all nodes, a state outlives the processes, while its disks last", e.View)
 	case e.Remember.Empty():
 		return fmt.Sprintf("the state begins in view %v: no member has one", e.View)
 	}

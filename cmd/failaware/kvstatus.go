@@ -186,7 +186,11 @@ func newKVBootstrapCommand(g *globals) *cobra.Command {
 although too few of them remember it. It is your word that the absent nodes have no newer
 state, or that you accept its loss: writes that were acknowledged may be gone, and an absent
 node that comes back gives up what it has. "kv status" names the absent nodes. Starting
-them is always better.`,
+them is always better.
+
+The clock of the node dates your word. If you give it a second time, because disks were lost
+since, the clock must be ahead of that of the first one; else what follows gives way, when the
+absent node comes back.`,
 		Example: "  failaware kv bootstrap",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := g.client()
