@@ -276,9 +276,9 @@ func (s *Service) Resting() (messages, decisions uint64) {
 	return messages, s.known - s.released
 }
 
-// Holds reports whether this node holds a message. It has delivered those that it has dropped,
-// unless a view began behind them.
+// Holds reports whether this node holds a message, or has held it and dropped it when it
+// was no longer needed.
 func (s *Service) Holds(id ID) bool {
 	sts := s.streams[id.Sender]
-	return sts != nil && sts[id.Class].boot == id.Boot && sts[id.Class].has(id.Sequence)
+	return sts != nil && sts[id.Class].boot == id.Boot && (id.Sequence <= sts[id.Class].floor || sts[id.Class].has(id.Sequence))
 }

@@ -135,8 +135,9 @@ func (c *Broadcasts) Broadcast(inc timed.Incarnation, id broadcast.ID, payload [
 	return m
 }
 
-// holds reports whether an incarnation holds a message, or did when it crashed, or has delivered
-// it. One that a later view passed over is none of these.
+// holds reports whether an incarnation holds a message, or did when it crashed. One that has
+// acknowledged a message, and began a view behind it, whose base says that others have ordered it,
+// counts as well: what it acknowledged was true.
 func (c *Broadcasts) holds(i timed.Incarnation, id broadcast.ID) bool {
 	n := c.nodes[i]
 	return n != nil && (n.st.BroadcastState().Holds(id) || n.delivered[id])
