@@ -101,14 +101,14 @@ func (s *Service) mayDecide() bool {
 	if !s.decides() {
 		return false
 	}
-	if !s.mayOrder() {
-		return s.frees()
-	}
-	if s.countRanges() > 0 {
+	if s.countRanges(1) > 0 {
 		return true
 	}
 	if len(s.deferred.heap) == 0 {
 		return false
+	}
+	if !s.mayOrder() {
+		return s.frees()
 	}
 	// A message that an earlier floor has let through waits for its atomicity, and
 	// another floor does not help.
@@ -151,9 +151,13 @@ func (s *Service) decides() bool {
 }
 
 // orderable returns the last message of a member that a decision of this node can order:
-// the last whole message that is held and, for this node itself, sent.
+// the last whole message that is held and, for this node itself, sent. It is 0 if the decision
+// may order none.
 func (s *Service) orderable(i int, m *member, c Class) uint64 {
 	if c == ClassOrdered && !s.quorate {
+		return 0
+	}
+	if !s.mayOrder() {
 		return 0
 	}
 	st := m.stream(c)
@@ -171,12 +175,14 @@ func (s *Service) turning() bool {
 	return s.decides() && s.full > 0 && s.known < s.full+uint64(len(s.members)) && len(s.members) > 1
 }
 
-// countRanges returns the number of ranges to order.
-func (s *Service) countRanges() (n int) {
+// countRanges returns the number of ranges to order, or most if that is less.
+func (s *Service) countRanges(most int) (n int) {
 	for i := range s.members {
 		for c := range classes {
 			if m := &s.members[i]; s.orderable(i, m, c) > m.stream(c).ordered {
-				n++
+				if n++; n == most {
+					return n
+				}
 			}
 		}
 	}
@@ -229,10 +235,9 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 	if !s.mayDecide() && !(s.turning() && now >= s.since.Add(s.cfg.Timing.ElectionPeriod)) {
 		return out
 	}
-	orders := s.mayOrder()
 	count := int(classes) * len(s.members)
 	if count > smallRanges {
-		count = s.countRanges()
+		count = s.countRanges(count)
 	}
 	var p *Packet
 	if k := len(out); k > 0 && out[k-1].Kind == Send && out[k-1].Peer == timed.NoNode && s.roomFor(out[k-1].Packet, count) {
@@ -247,7 +252,7 @@ func (s *Service) decide(now timed.Instant, reading clocksync.Reading, out []Eff
 	ranges := p.Ranges(2 * len(s.members))[:0]
 	skip := s.skipped(count)
 	for i := range s.members {
-		if !orders || skip.Has(s.members[i].Node) {
+		if skip.Has(s.members[i].Node) {
 			continue
 		}
 		m := &s.members[i]
