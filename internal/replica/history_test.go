@@ -39,19 +39,30 @@ func (h *history) somebody(t *rapid.T) (int, bool) {
 // view moves some nodes to another view, in which a report may be missing for ever, or what
 // has no order may not come before its end.
 func (h *history) view(t *rapid.T) {
-	members := rapid.SliceOfNDistinct(rapid.IntRange(0, len(h.nodes)-1), 1, len(h.nodes), rapid.ID[int]).Draw(t, "members")
-	slices.Sort(members)
+	h.enterSome(t, func(members ...int) { h.install(members...) }, 3)
+}
+
+// enterSome has some nodes enter a view. One in seldom of them holds back what has no order.
+func (h *history) enterSome(t *rapid.T, enter func(members ...int), seldom int) {
+	members := h.some(t, 1)
 	h.hold = nil
 	if rapid.IntRange(0, 3).Draw(t, "unsettled") == 0 {
 		silent := members[0]
 		h.hold = func(from int, p []byte) bool { return from == silent && kind(p[0]) == kindReport }
 	}
 	h.delay(t)
-	h.install(members...)
+	enter(members...)
 	h.hold = nil
-	if rapid.IntRange(0, 3).Draw(t, "late") == 0 {
+	if rapid.IntRange(0, seldom).Draw(t, "late") == 0 {
 		h.hold = func(_ int, p []byte) bool { return !(&message{kind: kind(p[0])}).ordered() }
 	}
+}
+
+// some draws so many nodes at least.
+func (h *history) some(t *rapid.T, least int) []int {
+	is := rapid.SliceOfNDistinct(rapid.IntRange(0, len(h.nodes)-1), least, len(h.nodes), rapid.ID[int]).Draw(t, "members")
+	slices.Sort(is)
+	return is
 }
 
 // delay has some messages be late in the next view.

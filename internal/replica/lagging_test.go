@@ -63,27 +63,8 @@ func (l *lagging) enter(is ...int) {
 	l.install(is...)
 }
 
-// some draws so many nodes at least.
-func (l *lagging) some(t *rapid.T, least int) []int {
-	is := rapid.SliceOfNDistinct(rapid.IntRange(0, len(l.nodes)-1), least, len(l.nodes), rapid.ID[int]).Draw(t, "members")
-	slices.Sort(is)
-	return is
-}
-
 // view is that of a history, with other sequences.
-func (l *lagging) view(t *rapid.T) {
-	is := l.some(t, 1)
-	l.hold = nil
-	if rapid.IntRange(0, 3).Draw(t, "unsettled") == 0 {
-		l.hold = func(from int, p []byte) bool { return from == is[0] && kind(p[0]) == kindReport }
-	}
-	l.delay(t)
-	l.enter(is...)
-	l.hold = nil
-	if rapid.IntRange(0, 5).Draw(t, "late") == 0 {
-		l.hold = func(_ int, p []byte) bool { return !(&message{kind: kind(p[0])}).ordered() }
-	}
-}
+func (l *lagging) view(t *rapid.T) { l.enterSome(t, l.enter, 5) }
 
 // work has a majority be in a view, and some disks be quick in it.
 func (l *lagging) work(t *rapid.T) {
