@@ -318,13 +318,13 @@ func TestTheDeadAreNamed(t *testing.T) {
 	n := startNode(t, Config{ID: 1, Quorum: system(t, before), StateDir: t.TempDir(), Timing: LAN()})
 	require.NoError(t, n.ForceQuorum(t.Context(), system(t, "majority:1,2"), timed.SetOf(3)))
 	a := n.Epoch()
-	require.Equal(t, EpochAnswer{Epoch: 1, System: before, Phase: a.Phase, Next: "majority:1,2", Dead: timed.SetOf(3), Missing: timed.SetOf(2, 3)}, a)
+	require.Equal(t, EpochAnswer{Epoch: 1, System: before, Phase: a.Phase, Next: "majority:1,2", Dead: timed.SetOf(3), Voters: timed.SetOf(1, 2, 3), Missing: timed.SetOf(2, 3)}, a)
 	require.NotEqual(t, epoch.Idle, a.Phase)
 }
 
 func TestWhereAQuorumSystemStays(t *testing.T) {
 	n := startNode(t, Config{ID: 1, Quorum: system(t, "majority:1"), Timing: LAN()})
-	require.Equal(t, EpochAnswer{Epoch: 1, System: "majority:1", Static: true}, n.Epoch())
+	require.Equal(t, EpochAnswer{Epoch: 1, System: "majority:1", Voters: timed.SetOf(1), Static: true}, n.Epoch())
 	require.ErrorIs(t, n.ChangeQuorum(t.Context(), system(t, before)), ErrStaticQuorum)
 	require.ErrorIs(t, n.ForceQuorum(t.Context(), system(t, before), Set{}), ErrStaticQuorum)
 	ordered := startNode(t, Config{ID: 1, Quorum: system(t, "majority:1"), StateDir: t.TempDir(), Timing: LAN(), Broadcast: &BroadcastConfig{RequireQuorum: true}})

@@ -27,8 +27,9 @@ type EpochAnswer struct {
 	Next  string
 	// Dead are members that were declared dead to force Next.
 	Dead Set
-	// Missing are the voters of System that are not alive, as far as this node hears.
-	Missing Set
+	// Voters are the nodes with a vote in System. Missing are those of them that are not alive,
+	// as far as this node hears.
+	Voters, Missing Set
 	// Static says that this node's quorum system cannot be replaced: it has none, or no
 	// state directory, or [BroadcastConfig.RequireQuorum] without replicated state.
 	Static bool
@@ -39,19 +40,18 @@ type EpochAnswer struct {
 // for concurrent use.
 func (n *Node) Epoch() EpochAnswer {
 	snap := n.loop.Snapshot()
-	running := snap.Alive
-	running.Add(n.cfg.ID)
+	a, q := EpochAnswer{Epoch: n.cfg.QuorumEpoch, Static: true}, n.cfg.Quorum
 	if s := snap.Epoch; s != nil {
 		fixed := n.orders() && n.guard.Load() == nil
-		a := EpochAnswer{Epoch: s.Epoch, System: s.System, Phase: s.Phase, Next: s.Next, Dead: s.Dead, Static: fixed}
-		if q, err := quorum.Parse(s.System); err == nil { // there is none before a node has heard
-			a.Missing = q.Members().Minus(running)
-		}
-		return a
+		a = EpochAnswer{Epoch: s.Epoch, System: s.System, Phase: s.Phase, Next: s.Next, Dead: s.Dead, Static: fixed}
+		q, _ = quorum.Parse(s.System) // there is none before a node has heard
+	} else if q != nil {
+		a.System = q.String()
 	}
-	a := EpochAnswer{Epoch: n.cfg.QuorumEpoch, Static: true}
-	if q := n.cfg.Quorum; q != nil {
-		a.System, a.Missing = q.String(), q.Members().Minus(running)
+	if q != nil {
+		running := snap.Alive
+		running.Add(n.cfg.ID)
+		a.Voters, a.Missing = q.Members(), q.Members().Minus(running)
 	}
 	return a
 }

@@ -96,10 +96,7 @@ func (s *Server) heard(q *http.Request, next quorum.System) error {
 	}
 	there := status.Alive
 	there.Add(s.node.ID())
-	absent := next.Members().Minus(there)
-	if old, err := quorum.Parse(now.System); err == nil {
-		absent = absent.Minus(old.Members())
-	}
+	absent := next.Members().Minus(there).Minus(now.Voters)
 	unheld := s.store == nil && !next.IsQuorum(there)
 	if !unheld && absent.Empty() {
 		return nil

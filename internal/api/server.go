@@ -23,7 +23,6 @@ import (
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/internal/why"
-	"github.com/failaware/failaware/leader/quorum"
 )
 
 // Limits of the data that a server keeps for clients.
@@ -446,7 +445,7 @@ func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 		Fail(w, http.StatusBadRequest, err)
 		return
 	}
-	if e := s.node.Epoch(); forGood && !force && votesIn(s.node.ID(), e.System) {
+	if e := s.node.Epoch(); forGood && !force && e.Voters.Has(s.node.ID()) {
 		Fail(w, http.StatusConflict, fmt.Errorf("this node has a vote in %s, which nobody else would have: "+
 			"replace the quorum system by one without it first, or insist by force", e.System))
 		return
@@ -458,12 +457,6 @@ func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 	}
 	Answer(w, http.StatusAccepted, Done{true})
 	begin()
-}
-
-// votesIn reports whether a node has a vote in a quorum system, given as text.
-func votesIn(id failaware.NodeID, system string) bool {
-	q, err := quorum.Parse(system)
-	return err == nil && q.Members().Has(id)
 }
 
 func isDone(c <-chan struct{}) bool {

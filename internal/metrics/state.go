@@ -10,7 +10,6 @@ import (
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/histogram"
-	"github.com/failaware/failaware/leader/quorum"
 )
 
 // state collects the state of a node when it is scraped.
@@ -185,8 +184,7 @@ func (out *sink) references(list []failaware.ReferenceStatus) {
 
 // voters collects how many voters there are, and how many of them are alive.
 func (out *sink) voters(e *failaware.EpochAnswer) {
-	if q, err := quorum.Parse(e.System); err == nil {
-		all := q.Members().Len()
+	if all := e.Voters.Len(); all > 0 {
 		out.gauge(descVoters, float64(all))
 		out.gauge(descVoting, float64(all-e.Missing.Len()))
 	}
