@@ -307,7 +307,7 @@ func TestWhoHasLostItsStateDirectoryIsNamed(t *testing.T) {
 			require.Equal(t, id, f.Peer)
 			require.Equal(t, nodes[id-1].Status().Boot, f.Boot)
 			require.EqualValues(t, 1, f.Starts)
-			require.GreaterOrEqual(t, f.Before, uint64(2))
+			require.GreaterOrEqual(t, f.Before, f.Starts, "whoever was too busy to hear the second process knows of the first")
 			break
 		}
 	}
