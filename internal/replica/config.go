@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/leader/quorum"
@@ -50,6 +51,8 @@ type Config struct {
 	// Again says that an earlier process of this node has been in views, so that the group is
 	// not new.
 	Again bool
+	// Began is when the incarnation begins, by the wall clock. It dates a group that begins.
+	Began time.Time
 	// Quorum, if not nil, is the quorum system of the broadcast's configuration. There
 	// is then one line of states, that of the quorums.
 	Quorum quorum.System

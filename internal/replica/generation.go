@@ -28,13 +28,17 @@ import (
 // firstOf returns the first rank of the generation of a rank.
 func firstOf(rank uint64) uint64 { return rank - rank%generation }
 
-// broadcastGeneration tells the others that this node promises generations, and those in which
-// it has heard how far disks are.
+// broadcastGeneration tells the others that this node promises generations, when it has begun, and
+// the generations in which it has heard how far disks are. Earlier builds take the date for the
+// disk of a node that does not exist.
 func (m *Replica) broadcastGeneration() {
 	if !m.cfg.Stored || m.cfg.Quorum == nil {
 		return
 	}
 	msg := message{kind: kindGeneration, view: m.view.ID}
+	if date := generationOf(m.cfg.Began); date > 0 {
+		msg.confirmed = append(msg.confirmed, confirmed{in: date})
+	}
 	for _, c := range m.heard {
 		if c.in > 0 && m.view.Set.Has(c.node) && len(msg.confirmed) < m.cfg.disks() {
 			msg.confirmed = append(msg.confirmed, c)

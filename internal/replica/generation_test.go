@@ -9,9 +9,11 @@ import (
 
 // bootstrap sends, from the i-th node, an operator's word of a minute that its view need not wait.
 func (w *world) bootstrap(i, minute int) {
-	said := time.Unix(1e9, 0).Add(time.Duration(minute) * time.Minute)
-	w.perform(i, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[i].view.ID, said)}})
+	w.perform(i, []Effect{{Kind: Broadcast, Options: marker, Payload: AppendBootstrap(nil, w.nodes[i].view.ID, wall(minute))}})
 }
+
+// wall returns a minute by the wall clock.
+func wall(minute int) time.Time { return time.Unix(1e9, 0).Add(time.Duration(minute) * time.Minute) }
 
 // whatFollowsABeginningStays has two nodes lose their memory and begin anew without the third,
 // which has seen more views than they know of. What they acknowledge then is not lost when that

@@ -18,7 +18,7 @@ import (
 type lagging struct {
 	*history
 	known   []uint64                   // by node: the sequence that the state directory has
-	minutes int                        // words of operators so far
+	minutes int                        // words of operators and incarnations so far
 	begun   map[membership.ViewID]bool // views
 }
 
@@ -31,6 +31,7 @@ type written struct {
 
 func newLagging(cfg Config, nodes int) *lagging {
 	l := &lagging{&history{world: newWorld(nodes, cfg), cfg: cfg}, make([]uint64, nodes), 0, map[membership.ViewID]bool{}}
+	l.began = func(int) time.Time { l.minutes++; return wall(l.minutes) }
 	l.onName = func(n *node) {
 		p := n.place
 		p.Ordered = slices.Clone(p.Ordered)

@@ -25,7 +25,9 @@ import (
 // A view that goes on although too few members remember may be of a smaller rank than the
 // state of a node that is absent, or that lasts nowhere. It begins a generation: ranks of a
 // later generation are larger, so that what is acknowledged from there on outranks all that
-// was given up.
+// was given up. A group that begins does so too, with Stored: all voters may have lost their disks,
+// and a node that is no voter, or not any more, have a former state. That all of them have begun
+// after that state is all they know, so the generation is that in which the first of them began.
 
 // generation is how far apart the ranks of two generations are. No sequence gets there: each
 // start of a process takes some thousand. Operators' words are further apart than
@@ -47,8 +49,11 @@ func (m *Replica) firstRank() uint64 {
 	for _, r := range m.reports {
 		last = max(last, r.lineage.Rank/generation, r.promised/generation)
 	}
-	if m.begun && m.givesUp() {
-		last = max(last+1, m.said)
+	if m.begun {
+		if m.givesUp() {
+			last++
+		}
+		last = max(last, m.said, m.earliest)
 	}
 	return last * generation
 }

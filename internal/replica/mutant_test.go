@@ -27,6 +27,8 @@ var notices = map[string]func(testing.TB){
 	"ReplicaHeardOfEarlier":      earlierGeneration,
 	"ReplicaNoGeneration":        whatFollowsABeginningStays,
 	"ReplicaGenerationAsKnown":   whatFollowsABeginningStays,
+	"ReplicaGroupUndated":        beganAgain,
+	"ReplicaDatedBySome":         datedByAll,
 	"ReplicaBegunByVoters":       beginsWithTheNewest,
 	"ReplicaBegunAsNew":          beginsLossy,
 	"ReplicaAwaitedAsNew":        awaitedInVain,

@@ -53,6 +53,7 @@ type viewState struct {
 	phase      phase
 	declared   bool   // an operator has said that the view need not wait
 	said       uint64 // the generation that the operator has begun
+	earliest   uint64 // the first generation in which a member has begun; 0: not known
 	begun      bool   // the view goes on although too few members remember
 	ops        bool   // an operation has been delivered
 	last       uint64 // the position of the last one

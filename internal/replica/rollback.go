@@ -52,7 +52,16 @@ type disks struct {
 	has       Point       // how far it has the state, on its disk or in its memory
 	confirmed []confirmed // how far the disks of members were, itself included, as it has heard
 	promises  bool        // it promises generations
-	dates     []confirmed // the generations of confirmed, unless it is 0
+	dates     []confirmed // the generations of confirmed, unless it is 0; and that in which it has begun
+}
+
+// began returns the generation in which the member has begun, or 0.
+func (d *disks) began() uint64 {
+	i := slices.IndexFunc(d.dates, func(c confirmed) bool { return c.node == timed.NoNode })
+	if i < 0 {
+		return 0
+	}
+	return d.dates[i].in
 }
 
 // allOf is the point behind everything in a view.
@@ -139,6 +148,10 @@ func (m *Replica) takeDisks(from timed.NodeID, msg *message) {
 // judgeDisks finds the members that lack what they have confirmed, once all have reported.
 func (m *Replica) judgeDisks() {
 	m.promises = !slices.ContainsFunc(m.disks, func(d disks) bool { return !d.promises })
+	m.earliest = ^uint64(0)
+	for i := range m.disks {
+		m.earliest = min(m.earliest, m.disks[i].began())
+	}
 	m.rolledBack = m.lacking().Intersect(m.claiming())
 	m.disks = nil
 	if !m.rolledBack.Empty() {

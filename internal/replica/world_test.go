@@ -32,6 +32,7 @@ type world struct {
 	busy    bool                // effects are being performed, or messages delivered
 	onName  func(*node)         // a state of a node has got a name, if not nil
 	onEvent func(*node, *Event) // if not nil
+	began   func(int) time.Time // when an incarnation of a node begins, if not nil
 }
 
 // lane is the way of messages of one class to a node. They keep their order.
@@ -100,6 +101,9 @@ func (w *world) node(i int, life timed.BootID, has Earlier) *node {
 	inc.Boot += life
 	cfg := w.cfg
 	cfg.Self = inc
+	if w.began != nil {
+		cfg.Began = w.began(i)
+	}
 	return &node{r: New(cfg, has), inc: inc}
 }
 

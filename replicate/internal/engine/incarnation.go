@@ -25,7 +25,7 @@ type incarnation struct {
 
 func newIncarnation(e *Engine, of Incarnation) *incarnation {
 	cfg := e.cfg
-	cfg.Self, cfg.Quorum, cfg.Epoch = of.Self, of.Quorum, of.Epoch
+	cfg.Self, cfg.Quorum, cfg.Epoch, cfg.Began = of.Self, of.Quorum, of.Epoch, time.Now()
 	i := &incarnation{Engine: e, self: of.Self, machine: replica.New(cfg, e.earlier), results: make(chan result), over: make(chan struct{})}
 	for q := range i.sends {
 		i.sends[q] = newQueue[replica.Effect](0, nil)

@@ -1,0 +1,79 @@
+package replica
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// flushAll has the disks of nodes get all that they lack, until nothing follows from that.
+func (l *lagging) flushAll(is ...int) {
+	for range 3 { // a generation takes two steps
+		for _, i := range is {
+			n := l.nodes[i]
+			n.sure = len(n.written) - 1
+			has := n.written[n.sure].place
+			l.perform(i, n.r.HandleStored(l.now, Point{has.View, has.Position}, has.Rank, nil))
+		}
+	}
+}
+
+// beganAgain has all voters lose their disks with their state directories, and the group begin again
+// without a node that is no voter and has the former state. It comes back, and knows how far the
+// disks of the voters were: what was acknowledged since stays.
+func beganAgain(t testing.TB) {
+	l := newLagging(Config{Stored: true, Quorum: majority(1, 2, 3)}, 4)
+	for _, op := range []string{"a", "b", "c"} {
+		l.enter(0, 1, 2, 3)
+		l.flushAll(0, 1, 2, 3)
+		l.opWith(0, op, strict)
+		l.flushAll(0, 1, 2, 3)
+	}
+	for i := range 3 {
+		l.wipe(nil, i)
+	}
+	l.enter(0, 1, 2)
+	l.flushAll(0, 1, 2)
+	l.opWith(0, "d", strict)
+	l.flushAll(0, 1, 2)
+	require.Contains(t, l.truth.lasting, "d")
+	l.enter(0, 1, 2, 3)
+	l.run(5 * time.Millisecond)
+	for i, n := range l.nodes {
+		require.Equal(t, "d", n.app, "node %d", i+1)
+		require.True(t, n.r.Current())
+	}
+}
+
+func TestAGroupThatBeganAgainKeepsItsState(t *testing.T) { beganAgain(t) }
+
+// datedByAll has a group begin whose members have begun one after the other. All of them take the
+// first date, or none if a member of an earlier build says none.
+func datedByAll(t testing.TB) {
+	for _, earlier := range []bool{false, true} {
+		w := newWorld(3, Config{Stored: true, Quorum: majority(1, 2, 3)})
+		w.began = func(i int) time.Time {
+			if earlier && i == 1 {
+				return time.Time{}
+			}
+			return wall(9 - i)
+		}
+		for i := range w.nodes {
+			w.restart(i, 1)
+		}
+		w.install(0, 1, 2)
+		for range 2 {
+			w.storeAll(0, 1, 2)
+		}
+		want := generationOf(wall(7))
+		if earlier {
+			want = 0
+		}
+		for i, n := range w.nodes {
+			require.Equal(t, want, n.r.lineage.Rank/generation, "node %d, with an earlier build: %v", i+1, earlier)
+		}
+	}
+}
+
+func TestAGroupIsDatedByAll(t *testing.T) { datedByAll(t) }
