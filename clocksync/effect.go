@@ -17,6 +17,8 @@ const (
 	SendUTC
 	// SendSamples: send Samples with the vote for Peer.
 	SendSamples
+	// TellUTC: send UTC with the answer to Peer's request for votes.
+	TellUTC
 	// Adopted: the node has moved to another timeline, and the displayed clock
 	// slews to it.
 	Adopted
@@ -33,7 +35,7 @@ const (
 )
 
 func (k Kind) String() string {
-	return enum.Name(k, []string{SendLine: "send line", SendUTC: "send UTC", SendSamples: "send samples", Adopted: "adopted", Stepped: "stepped",
+	return enum.Name(k, []string{SendLine: "send line", SendUTC: "send UTC", SendSamples: "send samples", TellUTC: "tell UTC", Adopted: "adopted", Stepped: "stepped",
 		UTCChanged: "UTC changed", Falseticker: "falseticker", Truechimer: "truechimer"}...)
 }
 

@@ -41,34 +41,71 @@ func (c *Sync) Forward(now timed.Instant, leader timed.Incarnation, out []Effect
 	return append(out, Effect{Kind: SendSamples, Peer: leader.Node, Samples: f})
 }
 
-// utc returns the leader's announcement of UTC; ok is false if nothing is known.
+// utc returns what this node says of UTC; ok is false if it knows nothing, not even who has proved
+// it.
 func (c *Sync) utc(now timed.Instant) (u UTC, ok bool) {
 	s := &c.snap.utc
-	if s.state == UTCUnknown || s.void != 0 && now >= s.void {
-		return UTC{}, false
+	if s.state == UTCDisputed {
+		return UTC{State: UTCDisputed}, true
 	}
-	u = UTC{State: s.state}
-	if s.state == UTCKnown {
-		u.At, u.Low, u.High, u.Leap = s.at, s.low, s.high, s.leap
-		if n, _ := c.proof.counts(now); n > 0 {
-			u.Proved, u.ProofAge = uint8(n), max(now.Sub(c.proof.at), 0).Truncate(time.Second)
-		}
+	if s.state == UTCKnown && (s.void == 0 || now < s.void) {
+		u = UTC{State: UTCKnown, At: s.at, Low: s.low, High: s.high, Leap: s.leap}
 	}
-	return u, true
+	if n, _ := c.proof.counts(now); n > 0 {
+		u.Proved, u.ProofAge = uint8(n), max(now.Sub(c.proof.at), 0).Truncate(time.Second)
+	}
+	return u, u.says()
+}
+
+// Tell says what this node knows of UTC to a leader that has announced u, or nothing, and so may not
+// know who has proved UTC. A node that has restarted may lead before it has followed anybody. The
+// effect is TellUTC, unless there is nothing to say.
+func (c *Sync) Tell(now timed.Instant, leader timed.NodeID, u *UTC, out []Effect) []Effect {
+	if u != nil && (u.Proved > 0 || u.State == UTCDisputed) {
+		return out
+	}
+	if own, _ := c.utc(now); own.Proved > 0 {
+		return append(out, Effect{Kind: TellUTC, Peer: leader, UTC: own})
+	}
+	return out
+}
+
+// HandleTold takes what a node that has been asked for its vote knows of UTC. H_node − H_self lies
+// in [lo, hi] at now. It counts if more references have proved it than this node knows of.
+func (c *Sync) HandleTold(now timed.Instant, u *UTC, lo, hi time.Duration, out []Effect) []Effect {
+	n, _ := c.proof.counts(now)
+	if int(u.Proved) <= n || c.snap.utc.state == UTCDisputed {
+		return out
+	}
+	return c.takeOver(now, u, lo, hi, out)
 }
 
 // HandleUTC takes the leader's announcement of UTC. H_leader − H_self lies in [lo, hi]
 // at now.
 func (c *Sync) HandleUTC(now timed.Instant, u *UTC, lo, hi time.Duration, out []Effect) []Effect {
-	if c.snap.own || lo > hi || !u.Valid() || u.State == UTCUnknown {
+	if c.snap.own {
+		return out
+	}
+	return c.takeOver(now, u, lo, hi, out)
+}
+
+// takeOver takes what another node says of UTC.
+func (c *Sync) takeOver(now timed.Instant, u *UTC, lo, hi time.Duration, out []Effect) []Effect {
+	if lo > hi || !u.Valid() || !u.says() {
 		return out
 	}
 	out = c.expire(now, out)
-	if u.State == UTCDisputed {
+	switch u.State {
+	case UTCDisputed:
 		if c.sources != nil {
 			c.sources.steer.lost()
 		}
 		return c.setUTC(utcBound{state: UTCDisputed}, out)
+	case UTCUnknown:
+		if n, _ := c.proof.counts(now); int(u.Proved) > n {
+			c.proof = proof{int(u.Proved), now.Add(-u.ProofAge)}
+		}
+		return out
 	}
 	i := interval{u.At, u.Low, u.High}.mapped(now, now.Add(lo), now.Add(hi), c.snap.rho)
 	if !i.reachable() {

@@ -68,6 +68,9 @@ var notices = map[string]func(testing.TB){
 	"OlderOverrules":        staleSamples,
 	"ForwardsTheRepeat":     forwardsTheTime,
 	"ProofNotInherited":     proofIsInherited,
+	"VoterTellsNothing":     voterTells,
+	"ToldAnyProof":          voterTells,
+	"LeapHidesTheProof":     proofWithoutUTC,
 	"ProofIsNew":            inheritedProofEnds,
 	"LeapEndsTheProof":      proofOutlastsALeap,
 

@@ -130,3 +130,74 @@ func proofOutlastsALeap(t testing.TB) {
 }
 
 func TestAProofOutlastsALeapSecond(t *testing.T) { proofOutlastsALeap(t) }
+
+// voterTells has node 2, which followed three right references, be asked for its vote by node 3, which
+// has started just now and knows one that is wrong by ten seconds.
+func voterTells(t testing.TB) {
+	for _, leads := range []bool{false, true} { // before node 2 is heard
+		g, now := newInheritance(t, timed.Instant(time.Hour), time.Second)
+		cfg := g.cfg
+		cfg.Self = timed.Incarnation{Node: 3, Boot: 3}
+		c := New(cfg, now, g.utc(now))
+		wrong := asking(c, func(at timed.Instant) Time { return g.utc(at) + Time(10*time.Second) })
+		if !leads {
+			wrong(now, 9, 0, NoLeap)
+		}
+		var announced *UTC
+		if leads {
+			c.HandleLead(now, nil)
+			wrong(now, 9, 0, NoLeap)
+			require.Equal(t, uint8(1), announce(c, now).Proved)
+		}
+		told := g.Tell(now, 3, announced, nil)
+		require.Len(t, told, 1)
+		require.Equal(t, Effect{Kind: TellUTC, Peer: 3, UTC: told[0].UTC}, told[0])
+		require.Equal(t, uint8(3), told[0].UTC.Proved)
+		c.HandleTold(now, &told[0].UTC, 0, 0, nil)
+		c.HandleLead(now, nil)
+		for range 10 {
+			now = now.Add(16 * time.Second)
+			wrong(now, 9, 0, NoLeap)
+			c.Steer(now, nil)
+			r := c.Read(now)
+			require.LessOrEqual(t, r.Time.Sub(g.utc(now)).Abs(), r.UTCBound, leads)
+			require.Equal(t, LackProvers, c.Knowledge(now).Lack)
+		}
+		require.Empty(t, g.Tell(now, 3, announce(c, now), nil), "the leader knows as much")
+		require.Empty(t, g.Tell(now, 3, &UTC{State: UTCDisputed}, nil))
+		// What fewer have proved says nothing to it.
+		u := UTC{State: UTCKnown, At: now, Low: g.utc(now) + 1e9, High: g.utc(now) + 1e9, Proved: 3}
+		before := c.Snapshot()
+		require.Empty(t, c.HandleTold(now, &u, 0, 0, nil))
+		require.Equal(t, before, c.Snapshot())
+	}
+}
+
+func announce(c *Sync, now timed.Instant) *UTC {
+	u, _ := announcedUTC(c, now)
+	return &u
+}
+
+func TestAVoterTellsWhoProvedUTC(t *testing.T) { voterTells(t) }
+
+// proofWithoutUTC has a leader say who has proved UTC while a leap second is near, and a follower
+// that has started since lead next.
+func proofWithoutUTC(t testing.TB) {
+	g, now := newInheritance(t, timed.Instant(time.Hour), time.Second)
+	g.lead.setUTC(utcBound{}, nil)
+	u := announce(g.lead, now)
+	require.Equal(t, &UTC{Proved: 3, ProofAge: time.Second}, u)
+	require.True(t, u.Valid())
+	c := New(g.cfg, now, g.utc(now))
+	require.Empty(t, c.HandleUTC(now, u, 0, 0, nil))
+	own, ok := c.utc(now)
+	require.True(t, ok)
+	require.Equal(t, *u, own)
+	c.HandleUTC(now, &UTC{Proved: 1}, 0, 0, nil)
+	c.HandleLead(now, nil)
+	asking(c, g.utc)(now, 1, 0, NoLeap)
+	require.Equal(t, UnknownBound, c.Read(now).UTCBound, "it may be the falseticker")
+	require.Equal(t, 3, c.Knowledge(now).Proved)
+}
+
+func TestAProofIsAnnouncedWithoutUTC(t *testing.T) { proofWithoutUTC(t) }

@@ -102,7 +102,7 @@ func (c *Sync) NoteShared() { c.shared = true }
 func (c *Sync) Line() (l Line, own bool) { return c.line, c.snap.own }
 
 // Announce announces the line and UTC with a lease that ends at until. Its effects are
-// SendLine and, if UTC is known, SendUTC. The promise binds the leader's own readings
+// SendLine and, if it knows UTC or who has proved it, SendUTC. The promise binds the leader's own readings
 // too: they are in holdover after it, because another node may lead.
 func (c *Sync) Announce(now, until timed.Instant, out []Effect) []Effect {
 	if !c.snap.own {

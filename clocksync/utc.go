@@ -35,8 +35,9 @@ func (s UTCState) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 // UnmarshalText reads the text of [UTCState.String].
 func (s *UTCState) UnmarshalText(text []byte) error { return enum.Unmarshal(s, text, UTCDisputed) }
 
-// UTC is announced by a leader together with its line. In state UTCKnown, UTC was in
-// [Low, High] when the leader's hardware clock showed At.
+// UTC is announced by a leader together with its line, and told to a leader that does not know who
+// has proved UTC. In state UTCKnown, UTC was in [Low, High] when the sender's hardware clock showed
+// At.
 type UTC struct {
 	State UTCState
 	At    timed.Instant
@@ -45,20 +46,30 @@ type UTC struct {
 	Leap  Leap
 	// Proved is how many references have proved UTC last, and ProofAge how long ago, in whole
 	// seconds. A leader that comes next goes on with them. Proved is 0 when that is not
-	// known, or was too long ago.
+	// known, or was too long ago, and in a dispute. In state UTCUnknown there is nothing else.
 	Proved   uint8
 	ProofAge time.Duration
 }
 
 // Valid reports whether all fields of the announcement are in range.
 func (u *UTC) Valid() bool {
-	if u.State != UTCKnown {
-		return *u == (UTC{State: u.State}) && u.State <= UTCDisputed
+	switch u.State {
+	case UTCUnknown:
+		return *u == (UTC{Proved: u.Proved, ProofAge: u.ProofAge}) && u.validProof()
+	case UTCDisputed:
+		return *u == (UTC{State: UTCDisputed})
 	}
-	return u.At >= 0 && u.Low <= u.High && u.Low > -maxTime && u.High < maxTime && u.Leap <= LeapDelete &&
-		u.Proved <= MaxReferences && u.ProofAge >= 0 && u.ProofAge <= ProofLife && u.ProofAge%time.Second == 0 &&
+	return u.State == UTCKnown && u.At >= 0 && u.Low <= u.High && u.Low > -maxTime && u.High < maxTime &&
+		u.Leap <= LeapDelete && u.validProof()
+}
+
+func (u *UTC) validProof() bool {
+	return u.Proved <= MaxReferences && u.ProofAge >= 0 && u.ProofAge <= ProofLife && u.ProofAge%time.Second == 0 &&
 		(u.Proved > 0 || u.ProofAge == 0)
 }
+
+// says reports whether there is anything in it.
+func (u *UTC) says() bool { return u.State != UTCUnknown || u.Proved > 0 }
 
 // utcBound is the knowledge of UTC in readings: an interval, until it is void.
 type utcBound struct {

@@ -231,8 +231,9 @@ func leapSecond(t testing.TB) {
 	require.Equal(t, External, c.Read(start.Add(time.Minute)).Status)
 	void := c.snap.utc.void
 	for now := void - 1; now <= void; now++ {
-		_, announced := announcedUTC(c, now)
-		require.Equal(t, now < void, announced)
+		u, announced := announcedUTC(c, now)
+		require.True(t, announced, "who has proved it, at least")
+		require.Equal(t, now < void, u.State == UTCKnown)
 		require.Equal(t, now < void, c.Read(now).UTCBound != UnknownBound)
 	}
 	near := start.Add(time.Hour - LeapMargin + time.Second)
@@ -240,8 +241,8 @@ func leapSecond(t testing.TB) {
 	require.Equal(t, UnknownBound, c.Read(near).UTCBound)
 	sample(near, before+Time(near.Sub(start)), LeapInsert)
 	require.Equal(t, UnknownBound, c.Read(near).UTCBound, "a sample near the leap second does not count either")
-	_, ok := announcedUTC(c, near)
-	require.False(t, ok)
+	u, _ := announcedUTC(c, near)
+	require.Equal(t, UTCUnknown, u.State)
 	after := start.Add(time.Hour + LeapMargin + time.Minute)
 	sample(after, before+Time(after.Sub(start))-Time(time.Second), NoLeap)
 	require.InDelta(t, float64(time.Second), float64(c.Read(after).UTCBound), 1e7, "UTC has one more second, and the bound covers it")

@@ -12,9 +12,9 @@ import (
 
 // varyHandover has servers that several nodes ask, of which a minority lies from the start. When
 // one leader has heard all of them, nodes crash one after the other, so that the next leader often
-// knows falsetickers only. They stay away: a node that came back and led before it had followed
-// would not know who has proved UTC. In half of the worlds a leap second comes meanwhile, which
-// falsetickers do not take, and around which the others are silent.
+// knows falsetickers only. In a quarter of the worlds they come back, and another one crashes when
+// they lead as soon as they may, before they have followed anybody. In half of the worlds a leap
+// second comes meanwhile, which falsetickers do not take, and around which the others are silent.
 func varyHandover(seed uint64, o *sim.Options) {
 	c, s := choices(seed-1), random.New(seed, random.Servers)
 	c.modes(o)
@@ -43,12 +43,31 @@ func varyHandover(seed uint64, o *sim.Options) {
 	}
 	o.Servers = &list
 	o.Faults = nil
+	if o.Nodes > 2 && s.Chance(0.5) {
+		returnToLead(s, o)
+		return
+	}
 	at, first := outageSettles, s.Below(int64(o.Nodes))
 	for k := range s.Between(1, int64(o.Nodes)-1) {
 		at += time.Duration(s.LogUniform(6e10, 1e12))
 		o.Faults = append(o.Faults, fault.Fault{At: at, For: fault.MaxDuration - at, Kind: fault.Crash, Node: timed.NodeID(1 + (first+k)%int64(o.Nodes))})
 	}
 	o.Duration = max(at+time.Minute, outageSettles+2*clocksync.LeapMargin+2*clocksync.SampleLife)
+}
+
+// returnToLead has nodes crash one after the other, each about when the one before returns. Two at
+// most are down or new, so that the others know who has proved UTC.
+func returnToLead(s random.Stream, o *sim.Options) {
+	wait := o.Timing.MaxDrift.Wait(o.Timing.MaxLockTime)
+	end := outageSettles + 2*clocksync.LeapMargin + 2*clocksync.SampleLife
+	for at := outageSettles; at < end-time.Minute; at += time.Duration(s.LogUniform(1e11, 3e11)) {
+		first, away := s.Below(int64(o.Nodes)), time.Duration(s.LogUniform(1e9, 3e10))
+		second := at + away + wait + time.Duration((2*s.Unit()-1)*float64(o.Timing.Expires))
+		o.Faults = append(o.Faults,
+			fault.Fault{At: at, For: away, Kind: fault.Crash, Node: timed.NodeID(1 + first)},
+			fault.Fault{At: second, For: away, Kind: fault.Crash, Node: timed.NodeID(1 + (first+1+s.Below(int64(o.Nodes)-1))%int64(o.Nodes))})
+	}
+	o.Duration = end
 }
 
 // silentLeap has a server be silent around a leap second or, if it is a falseticker, go on as if

@@ -34,6 +34,24 @@ func (s *Stack) forward(now timed.Instant, to timed.Incarnation) {
 	s.performClock()
 }
 
+// tellUTC adds what this node knows of UTC to the answer to a request that says less.
+func (s *Stack) tellUTC(now timed.Instant, to timed.NodeID, p *wire.Packet) {
+	var announced *clocksync.UTC
+	if p.Has(wire.FrameUTC) {
+		announced = &p.UTC
+	}
+	s.clockOut = s.clock.Tell(now, to, announced, s.clockOut[:0])
+	s.performClock()
+}
+
+// handleTold takes what a node says of UTC in its answer to a request for votes.
+func (s *Stack) handleTold(now timed.Instant, from timed.NodeID, u *clocksync.UTC) {
+	if lo, hi, ok := s.datagrams.Offset(now, from); ok {
+		s.clockOut = s.clock.HandleTold(now, u, lo, hi, s.clockOut[:0])
+		s.performClock()
+	}
+}
+
 // handleSamples takes samples of a supporter's references.
 func (s *Stack) handleSamples(now timed.Instant, from timed.NodeID, f *clocksync.Forwarded) {
 	if lo, hi, ok := s.datagrams.Offset(now, from); ok {
@@ -64,6 +82,8 @@ func (s *Stack) performClock() {
 			b.utc, b.toAll = e.UTC, b.toAll|wire.FrameUTC
 		case clocksync.SendSamples:
 			b.peer, b.samples, b.toOne = e.Peer, e.Samples, b.toOne|wire.FrameSamples
+		case clocksync.TellUTC:
+			b.peer, b.utc, b.toOne = e.Peer, e.UTC, b.toOne|wire.FrameUTC
 		default:
 			s.notifyClock(e)
 		}

@@ -175,6 +175,9 @@ func (b *outbox) fillAll(p *wire.Packet) {
 // fillOne writes the frames for one peer.
 func (b *outbox) fillOne(p *wire.Packet) {
 	p.Dropped, p.Reply, p.Report = b.dropped, b.reply, b.report
+	if b.toOne&wire.FrameUTC != 0 {
+		p.UTC = b.utc
+	}
 	if b.toOne&wire.FrameSamples != 0 {
 		p.Samples = b.samples
 	}

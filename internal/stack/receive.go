@@ -134,6 +134,9 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 	if p.Has(wire.FrameRequest) {
 		s.handleRequest(now, received, from, p, d, alive)
 	}
+	if p.Has(wire.FrameUTC) && (p.Has(wire.FrameReply) || !p.Has(wire.FrameLine)) {
+		s.handleTold(now, from.Node, &p.UTC) // before the round that the reply wins
+	}
 	if p.Has(wire.FrameReply) {
 		s.handleReply(now, received, from, p, d)
 	} else if p.Has(wire.FrameSamples) {
@@ -200,8 +203,9 @@ func (s *Stack) handleRequest(now, received timed.Instant, from timed.Incarnatio
 		}
 		s.forward(now, from)
 	}
+	s.tellUTC(now, from.Node, p)
 	if s.collate(now, received, from, p, alive) {
-		// Only the samples of references go directly.
+		// Only what is known of UTC, and the samples of references, go directly.
 		s.outbox.toOne &^= wire.FrameReply | wire.FrameStamp
 		return
 	}

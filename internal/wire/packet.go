@@ -25,7 +25,7 @@ const (
 	FrameLine                         // Line
 	FrameReply                        // Reply and Report
 	FrameLeaving                      // Forget: the sender leaves
-	FrameUTC                          // UTC; goes with FrameLine
+	FrameUTC                          // UTC; goes with FrameLine, or with FrameReply unless the reply is collated
 	FrameSamples                      // Samples; goes with FrameReply unless the reply is collated
 	FrameQuorum                       // Quorum: what the sender's votes count for
 	FrameStamp                        // Stamp of the vote in Reply

@@ -7,10 +7,12 @@ import (
 	"github.com/failaware/failaware/clocksync"
 )
 
-// Lengths of the messages' arrays about UTC. A state other than known stands alone.
+// Lengths of the messages' arrays about UTC. A dispute stands alone, and where UTC is unknown, only who
+// has proved it is said.
 // The fields of all samples stand one after the other.
 const (
 	utcStateLen = 1
+	utcProofLen = 3
 	utcMost     = 7
 	sampleLen   = 5
 	samplesMax  = sampleLen * clocksync.MaxForwarded
@@ -22,8 +24,10 @@ const maxProofAge = uint64(clocksync.ProofLife / time.Second)
 // utcLen returns the length of an announcement of UTC.
 func utcLen(version uint8, s clocksync.UTCState) int {
 	switch {
-	case s != clocksync.UTCKnown:
+	case s == clocksync.UTCDisputed:
 		return utcStateLen
+	case s == clocksync.UTCUnknown:
+		return utcProofLen
 	case version < WithProof:
 		return utcMost - 2
 	}
@@ -31,27 +35,30 @@ func utcLen(version uint8, s clocksync.UTCState) int {
 }
 
 func (w *writer) utc(version uint8, u *clocksync.UTC) {
+	if u.State == clocksync.UTCUnknown && version < WithProof {
+		return // that version has no words for it
+	}
 	w.open(typeUTC, utcLen(version, u.State))
-	if !u.Valid() || u.State == clocksync.UTCUnknown {
+	if !u.Valid() || u.State == clocksync.UTCUnknown && u.Proved == 0 {
 		w.fail(ErrRange)
 	}
-	w.uint(uint64(u.State), uint64(clocksync.UTCKnown), uint64(clocksync.UTCDisputed))
+	w.uint(uint64(u.State), 0, uint64(clocksync.UTCDisputed))
 	if u.State == clocksync.UTCKnown {
 		w.instant(u.At)
 		w.int(int64(u.Low), -maxShown, maxShown)
 		w.int(int64(u.High), -maxShown, maxShown)
 		w.uint(uint64(u.Leap), 0, uint64(clocksync.LeapDelete))
-		if version >= WithProof {
-			w.uint(uint64(u.Proved), 0, clocksync.MaxReferences)
-			w.uint(uint64(u.ProofAge/time.Second), 0, maxProofAge)
-		}
+	}
+	if u.State != clocksync.UTCDisputed && version >= WithProof {
+		w.uint(uint64(u.Proved), 0, clocksync.MaxReferences)
+		w.uint(uint64(u.ProofAge/time.Second), 0, maxProofAge)
 	}
 	w.close()
 }
 
 func (r *reader) utc(version uint8, u *clocksync.UTC) {
 	n := r.array(utcStateLen, utcMost)
-	u.State = clocksync.UTCState(r.uint(uint64(clocksync.UTCKnown), uint64(clocksync.UTCDisputed)))
+	u.State = clocksync.UTCState(r.uint(0, uint64(clocksync.UTCDisputed)))
 	if n != utcLen(version, u.State) {
 		r.fail(ErrLength)
 	}
@@ -60,12 +67,12 @@ func (r *reader) utc(version uint8, u *clocksync.UTC) {
 		u.Low = clocksync.Time(r.int(-maxShown, maxShown))
 		u.High = clocksync.Time(r.int(-maxShown, maxShown))
 		u.Leap = clocksync.Leap(r.uint(0, uint64(clocksync.LeapDelete)))
-		if version >= WithProof {
-			u.Proved = uint8(r.uint(0, clocksync.MaxReferences))
-			u.ProofAge = time.Duration(r.uint(0, maxProofAge)) * time.Second
-		}
 	}
-	if r.err == nil && !u.Valid() {
+	if u.State != clocksync.UTCDisputed && version >= WithProof {
+		u.Proved = uint8(r.uint(0, clocksync.MaxReferences))
+		u.ProofAge = time.Duration(r.uint(0, maxProofAge)) * time.Second
+	}
+	if r.err == nil && (!u.Valid() || u.State == clocksync.UTCUnknown && u.Proved == 0) {
 		r.fail(ErrRange)
 	}
 }

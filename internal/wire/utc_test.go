@@ -18,13 +18,20 @@ var (
 )
 
 func drawUTC(t *rapid.T) clocksync.UTC {
-	u := clocksync.UTC{State: clocksync.UTCState(rapid.Uint8Range(1, 2).Draw(t, "state"))}
+	u := clocksync.UTC{State: clocksync.UTCState(rapid.Uint8Range(0, 2).Draw(t, "state"))}
 	if u.State == clocksync.UTCKnown {
 		u.At, u.Low = drawInstant.Draw(t, "at"), clocksync.Time(drawLow.Draw(t, "low"))
 		u.High, u.Leap = u.Low+clocksync.Time(drawWide.Draw(t, "wide")), clocksync.Leap(drawLeap.Draw(t, "leap"))
-		if u.Proved = rapid.Uint8Range(0, clocksync.MaxReferences).Draw(t, "proved"); u.Proved > 0 {
-			u.ProofAge = time.Duration(rapid.Uint64Range(0, maxProofAge).Draw(t, "proof age")) * time.Second
-		}
+	}
+	least := uint8(0)
+	switch u.State {
+	case clocksync.UTCDisputed:
+		return u
+	case clocksync.UTCUnknown:
+		least = 1
+	}
+	if u.Proved = rapid.Uint8Range(least, clocksync.MaxReferences).Draw(t, "proved"); u.Proved > 0 {
+		u.ProofAge = time.Duration(rapid.Uint64Range(0, maxProofAge).Draw(t, "proof age")) * time.Second
 	}
 	return u
 }
@@ -63,7 +70,8 @@ func TestHostileSamplesAreRefused(t *testing.T) {
 		"no node's":            {typeSamples, message(t, 0, at, low, 5, 0), ErrRange},
 		"as wide as nothing":   {typeSamples, message(t, 1, at, low, 3*int64(clocksync.MaxError), 0), ErrRange},
 		"leap of another kind": {typeSamples, message(t, 1, at, low, 5, 3), ErrRange},
-		"UTC not known":        {typeUTC, message(t, 0), ErrRange},
+		"UTC not known":        {typeUTC, message(t, 0), ErrLength},
+		"known to nobody":      {typeUTC, message(t, 0, 0, 0), ErrRange},
 		"known and bare":       {typeUTC, message(t, 1), ErrLength},
 		"disputed, with more":  {typeUTC, message(t, 2, at, low, low, 0), ErrLength},
 		"as version 5":         {typeUTC, message(t, 1, at, low, low, 0), ErrLength},
