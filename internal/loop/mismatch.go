@@ -101,8 +101,13 @@ func (l mismatches) forget(id timed.NodeID) { delete(l, id) }
 
 // noteGroup notes a packet of another group. A damaged or forged packet must not accuse a
 // peer. Nor must a late one: with OrderByEpoch, the packets of a node in its first epoch
-// can name [stack.Config.Former], which is another group in later epochs.
+// can name [stack.Config.Former], which is another group in later epochs. Nor must a recorded
+// one, of which nobody without the key knows more than whence it came: a peer that is heard
+// from there is in this group.
 func (d *driver) noteGroup(pkt *udp.Packet, h *datagram.Header) {
+	if d.pub.current.Alive.Has(h.Source) && d.routes.to[h.Source].Addr == pkt.Addr {
+		return
+	}
 	frames, ok := d.authentic(pkt, h)
 	if !ok {
 		return

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"bytes"
 	"net/netip"
 	"strings"
 	"testing"
@@ -254,6 +255,46 @@ func foreignIsLimited(t testing.TB) {
 }
 
 func TestPacketsOfOtherGroupsAreLimited(t *testing.T) { foreignIsLimited(t) }
+
+// recordingsNameOnce repeats a packet of another group under the same key.
+func recordingsNameOnce(t testing.TB) {
+	r := rings(t)["with keys"]
+	l, o := newOutside(r)
+	d := l.driver
+	own := d.cfg.Group
+	d.cfg.Group = 99
+	b := sealedPacket(t, l, sealerOf(r), 1, nothing)
+	d.cfg.Group = own
+	for range 3 {
+		d.turn([]udp.Packet{{Buf: bytes.Clone(b), N: len(b), Addr: oddAddr, Received: o.instant()}}, l.cfg.Clock.Read())
+		o.run(l, 2*mismatchPeriod)
+	}
+	require.Equal(t, 1, l.cfg.Sink.(*recorder).count(stack.EventMismatch))
+}
+
+func TestARecordedPacketOfAnotherGroupNamesItsSenderOnce(t *testing.T) { recordingsNameOnce(t) }
+
+// heardAreNotAccused has a packet of another group come from where a peer is. While the peer is
+// heard, the packet is none of its own.
+func heardAreNotAccused(t testing.TB) {
+	w := newWorld(t, 1, 2, nil)
+	w.run(2*time.Second, false)
+	n := w.nodes[0]
+	d := n.l.driver
+	take := func() bool {
+		w.way = append(w.way, onTheWay{w.now, at7(1), odd(t, n.l, Settings{Group: 99, MaxDrift: 1, FastThreshold: 1}, at7(2))})
+		w.run(10*time.Millisecond, false)
+		return d.mismatches[2] != nil
+	}
+	require.True(t, d.pub.current.Alive.Has(2))
+	require.False(t, take())
+	w.cut[[2]timed.NodeID{2, 1}] = true
+	w.run(2*time.Second, false)
+	require.False(t, d.pub.current.Alive.Has(2))
+	require.True(t, take())
+}
+
+func TestAPeerThatIsHeardIsNotAccused(t *testing.T) { heardAreNotAccused(t) }
 
 // newestIsShown has a node send packets that do not count for one reason after another, from a
 // listed address and from another one. The newest reason is shown.

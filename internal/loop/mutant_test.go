@@ -125,6 +125,8 @@ var notices = map[string]func(testing.TB){
 	"JoinForNobody":           greetingsHaveDestinations,
 	"JoinOnce":                candidatesOfEach,
 	"ForeignUnlimited":        foreignIsLimited,
+	"ForeignRepeated":         recordingsNameOnce,
+	"ForeignAccusesHeard":     heardAreNotAccused,
 	"AttemptsByClaim":         junkIsLimited,
 	"MismatchChangesFlood":    floodsAreRare,
 	"UnopenedStays":           fewUnopened,

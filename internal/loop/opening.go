@@ -14,6 +14,7 @@ type opening struct {
 	keys     []seal.KeyID // the one that seals first
 	opener   *seal.Opener
 	windows  *admit.Windows
+	foreign  *admit.Windows // of the packets of other groups
 	attempts admit.Attempts
 	rings    [timed.MaxNodes + 1]ringIDs // of the peers, by their latest packets
 }
@@ -40,7 +41,7 @@ func (d *driver) takeRing(r *seal.Ring) {
 	d.out.takeRing(r)
 	d.opening.keys, d.opening.opener = r.IDs(), seal.NewOpener(r)
 	if d.opening.windows == nil {
-		d.opening.windows = new(admit.Windows)
+		d.opening.windows, d.opening.foreign = new(admit.Windows), new(admit.Windows)
 	}
 }
 
@@ -116,7 +117,7 @@ func originOf(h *datagram.Header) seal.Origin {
 }
 
 // authentic returns the frames of a packet of another group, if it is authentic as far as
-// this node can tell. It takes no other notice of the packet.
+// this node can tell, and has not come before. It takes no other notice of the packet.
 func (d *driver) authentic(pkt *udp.Packet, h *datagram.Header) (frames []byte, ok bool) {
 	b, o := pkt.Buf[:pkt.N], &d.opening
 	switch {
@@ -127,5 +128,5 @@ func (d *driver) authentic(pkt *udp.Packet, h *datagram.Header) (frames []byte, 
 		return nil, false
 	}
 	frames, _, err := o.frames(b, h, originOf(h))
-	return frames, err == nil
+	return frames, err == nil && o.foreign.Take(timed.Incarnation{Node: h.Source, Boot: h.Boot}, h.Counter, 0)
 }

@@ -176,6 +176,9 @@ func over(p *Phase) bool {
 // lead, or the lease of a view, has been given up.
 func (n *inhabitant) publishedBeforeSent(p *wire.Packet) {
 	t, s, now := n.w.t, n.l.Snapshot(), timed.Instant(n.show())
+	if p.Settings != nil {
+		return // it has nothing else
+	}
 	told := n.l.driver.routes.known.Has(p.Header.Destination) // and not another process with its own id
 	if told && !p.State.Leading || p.Has(wire.FrameRelease) {
 		require.True(t, over(n.before.Phase), "node %v tells others first that it gives up its lead", n.id)
