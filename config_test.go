@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,6 +93,22 @@ func wrongSettings(t testing.TB) {
 	require.NoError(t, err)
 }
 
+// Nothing of more than 65,000 bytes passes an interface, and only those that packets leave by count.
+func TestAPacketLargerThanAnInterfaceTakesIsWarnedOf(t *testing.T) {
+	all, err := net.Interfaces()
+	require.NoError(t, err)
+	narrow := slices.ContainsFunc(all, func(i net.Interface) bool {
+		return i.Flags&net.FlagUp != 0 && i.Flags&net.FlagLoopback == 0 && i.MTU < 65_028
+	})
+	if !narrow {
+		t.Skip("no interface besides loopback")
+	}
+	large := Config{ID: 1, MaxPacket: 65_000, Listen: "127.0.0.1:1"}
+	require.Empty(t, large.Warnings())
+	large.Listen, large.Insecure = ":1", true
+	require.Regexp(t, `^MaxPacket: the interface .*, whose MTU is \d+, takes no packets of more than \d+ bytes: set `, large.Warnings()[0])
+}
+
 func TestWarnings(t *testing.T) {
 	coarse := LAN()
 	coarse.MaxDrift = 250_000
@@ -125,6 +142,9 @@ func TestWarnings(t *testing.T) {
 		{Config{ID: 1, Insecure: true, Peers: []Peer{{2, "127.0.0.1:7"}, {3, "192.0.2.3:1"}}}, "Listen: the node listens at 127.0.0.1:0, the loopback interface, from which it cannot reach 192.0.2.3:1 of Peers"},
 		{Config{ID: 1, Insecure: true, Join: []string{"there.example.org:1", "[2001:db8::7]:1"}}, "it cannot reach [2001:db8::7]:1 of Join"},
 		{Config{ID: 1, Insecure: true, Listen: "[::1]:7", Join: []string{"192.0.2.2:1"}}, "Listen: the node listens at [::1]:7"},
+		{Config{ID: 1, Listen: "[::1]:7", Peers: []Peer{{2, "[::1]:8"}, {3, "127.0.0.1:7"}}}, "Listen: the node listens at [::1]:7, from which it cannot reach 127.0.0.1:7 of Peers: both need addresses of IPv4, or both of IPv6"},
+		{Config{ID: 1, Insecure: true, Listen: "192.0.2.1:7", Join: []string{"192.0.2.2:1", "[2001:db8::7]:1"}}, ""},
+		{Config{ID: 1, Insecure: true, Listen: "[::]:7", Join: []string{"192.0.2.2:1"}}, ""},
 		{Config{ID: 1, Quorum: system(t, "majority:1,2,3")}, ""},
 		{Config{ID: 1, Quorum: system(t, "majority:1,2,3"), Peers: []Peer{{3, "127.0.0.1:3"}}}, ""},
 		{Config{ID: 1, Quorum: system(t, "majority:1,2,3"), Peers: []Peer{{0, "127.0.0.1:3"}}}, ""},

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/internal/trust"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -22,6 +24,9 @@ func (c Config) Warnings() (list []string) {
 		}
 	}
 	if w := c.listenWarning(); w != "" {
+		list = append(list, w)
+	}
+	if w := c.packetWarning(); w != "" {
 		list = append(list, w)
 	}
 	if w := c.quorumWarning(); w != "" {
@@ -67,31 +72,84 @@ func loopbackAddr(addr string) bool {
 	return err == nil && loopbackHost(host)
 }
 
-// listenWarning says that the node listens where it reaches this machine only, and is to find
-// others elsewhere. Names may lead to this machine.
+// listenWarning says that the node is to find others where it cannot reach them from its address.
+// Names may lead anywhere.
 func (c *Config) listenWarning() string {
-	if c.Transport != nil || !loopbackAddr(c.Listen) {
+	if c.Transport != nil {
 		return ""
 	}
-	far := func(addr string) bool {
-		a, err := netip.ParseAddrPort(addr)
-		return err == nil && !a.Addr().Unmap().IsLoopback() && !a.Addr().IsUnspecified()
-	}
-	text := func(of, addr string) string {
-		return fmt.Sprintf("Listen: the node listens at %s, the loopback interface, from which it cannot reach %s of %s, nor be reached: "+
-			"it needs an address of the network", c.Listen, addr, of)
-	}
 	for _, p := range c.Peers {
-		if far(p.Addr) && p.ID != c.ID {
-			return text("Peers", p.Addr)
+		if w := c.unreachable("Peers", p.Addr); w != "" && (p.ID != c.ID || p.ID == NoNode) {
+			return w
 		}
 	}
 	for _, addr := range c.Join {
-		if far(addr) {
-			return text("Join", addr)
+		if w := c.unreachable("Join", addr); w != "" {
+			return w
 		}
 	}
 	return ""
+}
+
+// unreachable says why the node cannot send to an address of a setting, or is empty.
+func (c *Config) unreachable(setting, addr string) string {
+	to, err := netip.ParseAddrPort(addr)
+	if err != nil || to.Addr().IsUnspecified() {
+		return ""
+	}
+	if loopbackAddr(c.Listen) && !to.Addr().Unmap().IsLoopback() {
+		return fmt.Sprintf("Listen: the node listens at %s, the loopback interface, from which it cannot reach %s of %s, nor be reached: "+
+			"it needs an address of the network", c.Listen, addr, setting)
+	}
+	from, err := netip.ParseAddrPort(c.Listen)
+	bound := err == nil && !from.Addr().IsUnspecified()
+	if bound && setting == "Peers" && from.Addr().Unmap().Is4() != to.Addr().Unmap().Is4() { // seeds may be of both families
+		return fmt.Sprintf("Listen: the node listens at %s, from which it cannot reach %s of %s: "+
+			"both need addresses of IPv4, or both of IPv6", c.Listen, addr, setting)
+	}
+	return ""
+}
+
+// packetWarning names an interface of this machine that is too narrow for the largest packets.
+// Where a packet is larger than the rest of its way takes, only its loss tells.
+func (c *Config) packetWarning() string {
+	if c.Transport != nil || loopbackAddr(c.Listen) {
+		return ""
+	}
+	all, err := net.Interfaces()
+	if err != nil {
+		return ""
+	}
+	host, _, _ := net.SplitHostPort(c.Listen)
+	ip, _ := netip.ParseAddr(host)
+	headers := 28
+	if ip.Is6() && !ip.Is4In6() && !ip.IsUnspecified() {
+		headers = 48
+	}
+	for _, i := range all {
+		if i.Flags&net.FlagUp == 0 || i.Flags&net.FlagLoopback != 0 || i.MTU >= c.MaxPacket+headers || !hasAddr(&i, ip) {
+			continue
+		}
+		remedy := "set a lower MaxPacket, the same at all nodes, or a larger MTU"
+		if i.MTU-headers < wire.MaxPacket {
+			remedy = fmt.Sprintf("set an MTU of at least %d", wire.MaxPacket+headers)
+		}
+		return fmt.Sprintf("MaxPacket: the interface %s, whose MTU is %d, takes no packets of more than %d bytes: %s", i.Name, i.MTU, i.MTU-headers, remedy)
+	}
+	return ""
+}
+
+// hasAddr reports whether an interface has an address; every one counts as having an unspecified
+// one, or none.
+func hasAddr(i *net.Interface, ip netip.Addr) bool {
+	if !ip.IsValid() || ip.IsUnspecified() {
+		return true
+	}
+	list, _ := i.Addrs()
+	return slices.ContainsFunc(list, func(a net.Addr) bool {
+		p, err := netip.ParsePrefix(a.String())
+		return err == nil && p.Addr() == ip.Unmap().WithZone("")
+	})
 }
 
 // stateWarning says that other users can replace files of the state directory. An older

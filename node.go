@@ -400,7 +400,7 @@ func (n *Node) open() (end transport.Endpoint, err error) {
 		}
 		conn, err := udp.Listen(c.Listen, end.Clock, c.socket())
 		if err != nil {
-			return end, err
+			return end, fmt.Errorf("failaware: Listen: %w", err)
 		}
 		end.Conn, end.Random = conn, systemRandom
 		return end, nil

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +30,10 @@ func newConfigCheckCommand() *cobra.Command {
 		Short: "Validate a node's settings and print every bound that they guarantee",
 		Long: `Validate the settings that 'failaware node' would use with the same flags,
 environment and file, and print every bound that they guarantee. The command starts
-nothing and looks up no names.`,
+nothing, looks up no names, and changes no file. It warns of files, directories and
+addresses that a node could not use if this user started it here. Settings with which no
+node starts are errors, and the exit code is 2; with -o json, standard output has an
+object with their list, errors.`,
 		Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			by := "--config"
@@ -46,7 +51,7 @@ nothing and looks up no names.`,
 			}
 			c, bounds, err := loadConfigOf(by, file, flags.source)
 			if err != nil {
-				return err
+				return refuse(cmd, err)
 			}
 			all := guaranteesOf(&c, bounds)
 			all.Warnings = append(all.Warnings, c.checkFiles()...)
@@ -62,6 +67,23 @@ nothing and looks up no names.`,
 	flags.register(cmd.Flags())
 	cmd.Flags().StringVar(&file, "config", "", "the file (FAILAWARE_CONFIG)")
 	return cmd
+}
+
+// refusals is the JSON form of settings with which no node starts.
+type refusals struct {
+	Errors []string `json:"errors"`
+}
+
+// refuse prints the errors of settings as JSON, if that is asked for, and returns them.
+func refuse(cmd *cobra.Command, err error) error {
+	if cli.FormatOf(cmd) == cli.AsTable {
+		return err
+	}
+	var r refusals
+	for line := range strings.Lines(err.Error()) {
+		r.Errors = append(r.Errors, strings.TrimSpace(line))
+	}
+	return errors.Join(err, cli.Print(cmd, r, nil))
 }
 
 // subject names the node of a configuration.

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
-
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/loop/statedir"
 	"github.com/failaware/failaware/internal/seal"
 )
 
-// checkFiles says which files with secrets and certificates a node would refuse, whether its state
-// is of another group, and whether there is a directory for the report. Nothing is wrong with the settings then: on the host of
-// the node, or for its user, or once its service has started, the files may be there.
+// checkFiles says which files, directories and addresses of this machine a node would refuse, and
+// whether its state is of another group. Nothing is wrong with the settings then: on the host of
+// the node, or for its user, or once its service has started, all may be there.
 func (c *nodeConfig) checkFiles() (warnings []string) {
 	check := func(key string, err error) {
 		if err != nil {
@@ -39,8 +36,8 @@ func (c *nodeConfig) checkFiles() (warnings []string) {
 		}
 	}
 	if c.report != "" {
-		_, err := os.ReadDir(filepath.Dir(c.report))
-		check("report", err)
+		check("report", checkReport(c.report))
 	}
+	c.checkMachine(check)
 	return warnings
 }

@@ -43,5 +43,5 @@ func TestTheShellExampleEndsWithANode(t *testing.T) {
 	defer func() { require.NoError(t, taken.Close()) }()
 	out, err := shellExample(t, t.TempDir(), taken.LocalAddr().String()).CombinedOutput()
 	require.Error(t, err, "%s", out)
-	require.Equal(t, "node 1 has ended: failaware: the UDP address "+taken.LocalAddr().String()+" is in use by another process\n", string(out))
+	require.Equal(t, "node 1 has ended: failaware: --listen: the UDP address "+taken.LocalAddr().String()+" is in use by another process\n", string(out))
 }

@@ -171,7 +171,7 @@ func (r *nodeRun) startError(err error) error {
 	case errors.Is(err, failaware.ErrServeTime): // it names its own address
 		return cli.Wrong("%s", fieldsToFlags(withoutPackages(err.Error())))
 	case errors.Is(err, syscall.EADDRINUSE):
-		return cli.Wrong("the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen)
+		return cli.WrongUsage(r.cfg.values.fault("listen", "the UDP address %s is in use by another process", r.cfg.WithDefaults().Listen))
 	case errors.Is(err, failaware.ErrInUse):
 		return cli.Wrong("--state-dir: %s", strings.TrimPrefix(err.Error(), "failaware: "))
 	case errors.Is(err, failaware.ErrGroup):

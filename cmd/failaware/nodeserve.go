@@ -58,15 +58,14 @@ func (r *nodeRun) listen() (net.Listener, error) {
 	case r.cfg.api == "none":
 		return nil, nil
 	case r.cfg.tcpAPI():
-		if err = r.makeToken(); err == nil {
-			if l, err = api.ListenTCP(r.cfg.api); err != nil {
-				err = fmt.Errorf("--api: %w", err)
-			}
+		if err := r.makeToken(); err != nil {
+			return nil, cli.WrongUsage(err)
 		}
+		l, err = api.ListenTCP(r.cfg.api)
 	default:
 		var addr api.Address
 		if addr, err = api.ParseAddress(r.cfg.api); err == nil && addr.Socket == "" {
-			err = fmt.Errorf("--api: %q is neither a path nor HOST:PORT", r.cfg.api)
+			err = fmt.Errorf("%q is neither a path nor HOST:PORT", r.cfg.api)
 		}
 		if err == nil {
 			r.cfg.api = addr.Socket
@@ -75,9 +74,9 @@ func (r *nodeRun) listen() (net.Listener, error) {
 	}
 	switch {
 	case errors.Is(err, api.ErrInUse):
-		return nil, cli.Wrong("%w; choose another one with --api", err)
+		return nil, cli.WrongUsage(r.cfg.values.fault("api", "%w; choose another one", err))
 	case err != nil:
-		return nil, cli.Wrong("%w", err)
+		return nil, cli.WrongUsage(r.cfg.values.fault("api", "%w", err))
 	}
 	return l, nil
 }
@@ -122,7 +121,7 @@ func (r *nodeRun) listenHTTP() (net.Listener, error) {
 	}
 	l, err := api.ListenTCP(r.cfg.http)
 	if err != nil {
-		return nil, cli.Wrong("--http: %w", err)
+		return nil, cli.WrongUsage(r.cfg.values.fault("http", "%w", err))
 	}
 	return l, nil
 }

@@ -3,11 +3,14 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/trust"
 	"github.com/failaware/failaware/timed"
 )
@@ -53,6 +56,22 @@ func openReport(path string, log hclog.Logger) (*reporter, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return &reporter{file: f, log: log}, nil
+}
+
+// checkReport returns the error with which openReport would fail. It changes nothing.
+func checkReport(path string) error {
+	dir := filepath.Dir(path)
+	f, err := trust.Open(path, os.O_APPEND|os.O_RDWR, 0, trust.Public)
+	if err == nil {
+		return f.Close()
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, err := os.ReadDir(dir); errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return durable.CheckDir(dir)
 }
 
 // endLine completes a line that a killed process has left unfinished.

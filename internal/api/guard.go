@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/failaware/failaware/internal/durable"
@@ -107,13 +108,17 @@ func readToken(path string, p trust.Privacy) (string, error) {
 	return token, nil
 }
 
-// CheckToken says why [MakeToken] would refuse a file that exists.
+// CheckToken says why [MakeToken] would refuse a file, or could not make it.
 func CheckToken(path string) error {
 	_, err := OwnToken(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); err != nil {
+		return err
+	}
+	return durable.CheckDir(dir)
 }
 
 // NewToken returns a random token.

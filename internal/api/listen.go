@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -42,6 +43,26 @@ func ListenUnix(path string) (net.Listener, error) {
 		return nil, fmt.Errorf("the API socket %s: %w", path, plain(err))
 	}
 	return l, nil
+}
+
+// CheckUnix says why [ListenUnix] would refuse a path. It changes nothing, and does not ask
+// whether a process answers there.
+func CheckUnix(path string) error {
+	if path == DefaultSocket() {
+		return nil // ListenUnix makes its directory
+	}
+	_, err := findSocket(path)
+	if err == nil {
+		dir := filepath.Dir(path)
+		if _, err = os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the API socket %s: its directory does not exist", path)
+		}
+		err = durable.CheckDir(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("the API socket %s: %w", path, plain(err))
+	}
+	return nil
 }
 
 // ListenTCP listens at a TCP address. The error is for users, and names the address.
