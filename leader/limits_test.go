@@ -218,6 +218,7 @@ func namedForATime(t testing.TB) {
 	e.NoteRelease(now, incarnation(1), now, 5)
 	e.quietUntil = timed.Never // so that it asks for nothing
 	end := now.Add(e.takeoverTime())
+	require.Equal(t, end, deadline(e, alive), "nothing else may be due then")
 	for _, at := range []timed.Instant{end - 1, end} {
 		timeout(e, at, alive)
 		var st State

@@ -128,6 +128,28 @@ func TestStrictWarning(t *testing.T) {
 		p.LockTime = p.MaxDrift.Wait(p.Expires + p.ElectionPeriod + p.RoundTime() + p.SchedulingDelay + 4*Granule)
 		require.Empty(t, p.StrictWarning(), name)
 	}
+	p := LAN()
+	p.MaxDrift = 0
+	p.LockTime = p.Expires + p.ElectionPeriod + p.RoundTime() + p.SchedulingDelay + 3*Granule
+	require.NotEmpty(t, p.StrictWarning(), "the lease ends when the round does")
+	p.LockTime++
+	require.Empty(t, p.StrictWarning())
+}
+
+// A late round, one that fails, and the late replies to the next one, each step by step.
+func TestAnAmpleLockTimeCoversEachDelay(t *testing.T) {
+	p := LAN()
+	p.MaxDrift = 0
+	round, late, way := 2*p.FastThreshold, p.SchedulingDelay, p.OneWayTimeout
+	for _, p.ElectionPeriod = range []time.Duration{25 * time.Millisecond, time.Millisecond} {
+		least := max(p.ElectionPeriod, 2*way+2*late) + late // between two rounds
+		least += round + late                               // the one that fails
+		least += late + way + late + way + late             // the next one, and its replies
+		p.LockTime = least + 3*Granule
+		require.NotEmpty(t, p.LeaseWarning())
+		p.LockTime++
+		require.Empty(t, p.LeaseWarning())
+	}
 }
 
 func TestPeriodIsAtLeastOneRound(t *testing.T) {
