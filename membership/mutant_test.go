@@ -24,6 +24,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ChanceOfAnyBoot":     proposalKeepsMembers,
 		"InstalledOfTheLead":  announcesToAll,
 
+		"LostNodeKeepsProposal": lostNodeLeaves,
+
 		"ViewGrantShortened": longestLeaseCounts,
 		"CommitWithoutLease": commitNeedsTime,
 		"ConfirmationsKept":  confirmationsEndWithTheirView,

@@ -221,6 +221,27 @@ func TestSecondChance(t *testing.T) {
 	require.Equal(t, timed.SetOf(1, 2), g.leader.Proposal().Set, "refused")
 }
 
+// A node that is lost before it has acknowledged a proposal keeps it open in vain. Another one takes
+// its place, although the committed view has the members that are left.
+func TestALostNodeLeavesTheProposal(t *testing.T) { lostNodeLeaves(t) }
+
+func lostNodeLeaves(t testing.TB) {
+	g := newTrio(t)
+	g.won(1, 2)
+	g.round(2)
+	g.round(2)
+	require.Equal(t, timed.SetOf(1, 2), g.leader.Committed().Set)
+	g.won(1, 2, 3)
+	g.round(2)
+	require.Equal(t, timed.SetOf(1, 2, 3), g.leader.Proposal().Set)
+	require.Equal(t, []Kind{RequestRound}, kinds(g.won(1, 2)))
+	require.Equal(t, timed.SetOf(1, 2), g.leader.Proposal().Set)
+	g.round(2)
+	g.round(2)
+	require.True(t, g.members[2].UpToDate(now))
+	require.Greater(t, g.members[2].View().ID.Sequence, uint64(2))
+}
+
 func TestRestartedMemberIsAnotherMember(t *testing.T) {
 	g := newTrio(t)
 	g.form()
