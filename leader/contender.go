@@ -21,7 +21,7 @@ func (e *Election) rank() rank {
 		support = e.support.Len()
 	}
 	return e.cfg.RankBy.rank(e.cfg.Self.Node, e.leading, uint8(support), e.cfg.Weight) |
-		standing(e.holdsGlobal(), e.leading, e.named, e.voter())
+		standing(e.holdsGlobal(), e.leading, e.named, e.quorate())
 }
 
 // rankOf returns the rank of a peer. While this node leads globally no other node does, so
@@ -30,7 +30,7 @@ func (e *Election) rank() rank {
 func (e *Election) rankOf(id timed.NodeID) rank {
 	st := &e.peers.of(id).state
 	global := st.Global && !e.holdsGlobal()
-	return e.cfg.RankBy.rank(id, st.Leading, st.Support, st.Weight) | standing(global, st.Leading, st.Named, st.Voter)
+	return e.cfg.RankBy.rank(id, st.Leading, st.Support, st.Weight) | standing(global, st.Leading, st.Named, st.Quorate)
 }
 
 // holdsGlobal reports whether this node holds a global lease whose end it has not noticed.
@@ -45,8 +45,8 @@ func (e *Election) best() timed.NodeID {
 	e.above = 0
 	for id := e.alive.Next(0); id != 0; id = e.alive.Next(id) {
 		st := &e.peers.of(id).state
-		if !st.Contender || e.Contradicts(id) {
-			continue
+		if !st.Contender || e.Contradicts(id) || e.Contradicts(st.LockedTo.Node) {
+			continue // its votes count elsewhere, and those of a process that follows such a one do
 		}
 		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id) {
 			// It cannot lead, and its leader is out of this node's hearing.

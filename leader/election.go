@@ -113,6 +113,7 @@ type Election struct {
 func New(cfg Config, now timed.Instant) *Election {
 	e := &Election{cfg: cfg}
 	e.newGlobalLead()
+	e.lookAround()
 	e.readyAt = now.Add(cfg.Timing.ReadyTime())
 	// Nodes say that they hear each other only once they are ready. A request
 	// before that would reach no alive peer.
@@ -143,6 +144,7 @@ func (e *Election) SetAlive(now timed.Instant, alive timed.Set) {
 		e.turnsFrom = timed.Later(e.turnsFrom, now)
 	}
 	e.alive, e.topValid = alive, false
+	e.lookAround()
 }
 
 // grace is how long a node that has just become ready, or that finds that it was
@@ -199,7 +201,7 @@ func (e *Election) Locked(now timed.Instant) (timed.Incarnation, timed.Instant) 
 func (e *Election) FillState(now timed.Instant, st *State) {
 	st.Weight, st.MaxLock, st.Contender = e.cfg.Weight, e.cfg.Timing.MaxLockTime, !e.abstains()
 	st.Leading, st.Support, st.Named = false, 0, e.named
-	st.Global, st.Voter, st.Late = e.LeadsGlobally(now), e.voter(), e.Late(now)
+	st.Global, st.Quorate, st.Late = e.LeadsGlobally(now), e.quorate(), e.Late(now)
 	if e.Leads(now) {
 		st.Leading, st.Support = true, uint8(e.support.Len())
 	}
@@ -228,6 +230,7 @@ func (e *Election) Forget(id timed.NodeID) {
 	p.quorum, p.quorumKnown = QuorumID{}, false
 	e.replies.Remove(id)
 	e.topValid = false
+	e.lookAround()
 }
 
 // Peer returns the last state of a peer.

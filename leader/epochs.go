@@ -30,7 +30,8 @@ func (e *Election) takeSystem() {
 func (e *Election) HandleEpoch(_ timed.Instant, out []Effect) []Effect {
 	out = e.endGlobal(NoQuorum, timed.NoNode, out)
 	e.takeSystem()
-	e.global.counted, e.topValid = timed.Set{}, false
+	e.global.counted = timed.Set{}
+	e.lookAround()
 	e.meet(e.alive) // they have yet to hear
 	e.RequestSoon()
 	return out
@@ -88,11 +89,4 @@ func (e *Election) freed(now timed.Instant, by timed.Incarnation) {
 	if e.cfg.Epochs != nil {
 		e.cfg.Epochs.NoteFreed(now, by)
 	}
-}
-
-// voter reports whether quorum systems are replaced, and this node is a member of the
-// present one: only such nodes can lead globally then. Peers rank a node by its own report,
-// so that all rank it alike while some have not heard of an epoch.
-func (e *Election) voter() bool {
-	return e.cfg.Epochs != nil && e.cfg.Quorum != nil && e.cfg.Quorum.Members().Has(e.cfg.Self.Node)
 }

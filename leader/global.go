@@ -20,6 +20,8 @@ type globalLead struct {
 	until  timed.Instant // end of the lease of the latest round with a quorum
 	stamps *QuorumStamp  // of that round
 
+	quorate bool // the nodes that this one hears hold a quorum with it
+
 	lastStamp timed.Instant // the latest stamp that this node gave as a voter
 
 	// Votes of nodes that count them in another quorum system, or in none, do not count.
@@ -67,6 +69,31 @@ func (e *Election) LeadingGlobally() (expiration timed.Instant, leading bool) {
 func (e *Election) holdsQuorum() bool {
 	return e.global != nil && e.cfg.Quorum != nil && e.cfg.Quorum.IsQuorum(e.inQuorum())
 }
+
+// lookAround notes whether the nodes that this one hears hold a quorum with it, and whether
+// it may lead globally then: where quorum systems are replaced, members do.
+func (e *Election) lookAround() {
+	g := e.global
+	if g == nil {
+		return
+	}
+	e.topValid, g.quorate = false, false
+	if e.cfg.Quorum == nil || e.cfg.Epochs != nil && !e.cfg.Quorum.Members().Has(e.cfg.Self.Node) {
+		return
+	}
+	heard := timed.SetOf(e.cfg.Self.Node)
+	for id := range e.alive.All() {
+		if !e.Contradicts(id) {
+			heard.Add(id)
+		}
+	}
+	g.quorate = e.cfg.Quorum.IsQuorum(heard)
+}
+
+// quorate reports whether this node hears a quorum, as far as it has looked. Peers rank a node
+// by its own report, so that all rank it alike while links are missing, and while some have
+// not heard of an epoch.
+func (e *Election) quorate() bool { return e.global != nil && e.global.quorate }
 
 // winGlobally begins or renews the global lease after a round that was won with a
 // quorum. A round without a quorum does not end the lease: the votes of an earlier round
@@ -118,7 +145,7 @@ func (e *Election) HandleQuorum(now timed.Instant, from timed.NodeID, id QuorumI
 	}
 	p.apart = apart{}
 	p.quorumKnown, p.quorum = true, id
-	e.topValid = false
+	e.lookAround()
 	if !e.Contradicts(from) {
 		return out
 	}

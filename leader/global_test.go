@@ -135,7 +135,7 @@ func earlierWord(t testing.TB) {
 	e, alive, now := candidate(t, Available)
 	supported(e, now, 2, alive)
 	supported(e, now, 3, alive)
-	e.NoteState(incarnation(3), &State{Leading: true, Global: true, Support: 4, Contender: true, MaxLock: timed.LAN().MaxLockTime})
+	e.NoteState(incarnation(3), &State{Leading: true, Global: true, Quorate: true, Support: 4, Contender: true, MaxLock: timed.LAN().MaxLockTime})
 	require.False(t, ask(e, now, incarnation(3), alive).Support)
 	require.True(t, e.LeadsGlobally(now))
 	require.Less(t, e.Deadline(), timed.Never, "it renews its lease")

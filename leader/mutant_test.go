@@ -27,6 +27,7 @@ var notices = map[string]func(testing.TB){
 	"EpochLeadsOn":       endsWithTheEpoch,
 
 	"FormerCountsUnstamped": laterEpochCountsNot,
+	"QuorateByOthers":       hearsAQuorum,
 
 	"ForeignAtOnce":        foreignIsTold,
 	"ForeignWhileAway":     foreignIsTold,

@@ -83,7 +83,7 @@ type State struct {
 	Contender bool   // it may become leader
 	Global    bool   // it leads globally
 	Named     bool   // a leader that resigned has named it as its successor
-	Voter     bool   // quorum systems are replaced here, and it is a member of the present one
+	Quorate   bool   // it hears a quorum, itself included, and so may lead globally
 	Late      bool   // it acts later than it should: its silence, and that of others to it, may be its own fault
 	Support   uint8  // size of its support set while it leads
 	Weight    uint16 // configured preference; larger is preferred
@@ -96,10 +96,10 @@ type rank uint64
 
 // Bits of a rank above those of the weight and of the size of the support set.
 const (
-	rankNamed  rank = 1 << 24 // below all leaders
-	rankLeads  rank = 1 << 32
-	rankVoter  rank = 1 << 33
-	rankGlobal rank = 1 << 34
+	rankNamed   rank = 1 << 24 // below all leaders
+	rankLeads   rank = 1 << 32
+	rankQuorate rank = 1 << 33
+	rankGlobal  rank = 1 << 34
 )
 
 // rank returns the rank of a candidate. The most important bits are the highest.
@@ -112,18 +112,19 @@ func (r RankBy) rank(id timed.NodeID, leading bool, support uint8, weight uint16
 }
 
 // standing returns the bits that a rank gains from being the global leader, a named
-// successor, or a voter. In both rankings the node that holds a quorum keeps it:
-// deposing it would make the group wait for another election. A leader that cannot
-// lead globally must not block the nodes that can.
-func standing(global, leading, named, voter bool) (k rank) {
+// successor, or one that may lead globally. In both rankings the node that holds a quorum
+// keeps it: deposing it would make the group wait for another election. A leader that
+// cannot lead globally must not block the nodes that can: where links are missing, it would
+// keep the votes of nodes that hear both.
+func standing(global, leading, named, quorate bool) (k rank) {
 	switch {
 	case global:
 		k = rankGlobal
 	case named && !leading:
 		k = rankNamed
 	}
-	if voter {
-		k |= rankVoter
+	if quorate {
+		k |= rankQuorate
 	}
 	return k
 }

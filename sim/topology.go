@@ -19,12 +19,14 @@ type Topology struct {
 }
 
 // RunTopology draws a random symmetric connectivity graph from the seed, keeps
-// it still, and checks the promises of the mode. In mode Available (Stoller's
-// Assertion 4'): after nodes × the election bound every process is led, there are
-// no more groups than a minimum clique cover needs, and no leader changes. In mode
-// Strict: after the election bound a leader is always supported by every process
+// it still, and checks the promises of the mode. In half of the worlds another graph
+// came before. In mode Available (Stoller's Assertion 4'): after nodes × the election
+// bound every process is led, there are no more groups than a minimum clique cover
+// needs, no leader changes, and all nodes of a group hold it as their up-to-date view.
+// In mode Strict: after the election bound a leader is always supported by every process
 // that is connected to it (BI), and every clique without links to other nodes is
-// led (T). It is a [Campaign.Play].
+// led (T). With a quorum system somebody leads globally if any node hears a quorum. It
+// is a [Campaign.Play].
 func RunTopology(seed uint64, opt Options) (Result, error) {
 	if err := opt.Validate(); err != nil {
 		return Result{}, err
@@ -35,7 +37,15 @@ func RunTopology(seed uint64, opt Options) (Result, error) {
 	}
 	opt.Calm = true
 	w := newWorld(seed, opt)
-	g := w.drawGraph()
+	s := random.New(w.seed, random.Topology)
+	g := w.drawGraph(s, 0.2, 0.9)
+	start := w.now + int64(w.bounds.Rejoin)
+	if s.Chance(0.5) {
+		w.connect(w.drawGraph(s, 0.4, 1.4)) // often whole
+		start += int64(w.bounds.View)
+		w.runUntil(start)
+	}
+	w.connect(g)
 	t := &Topology{Cover: clique.Cover(g)}
 	for i := range g {
 		for j := i + 1; j < len(g); j++ {
@@ -44,7 +54,7 @@ func RunTopology(seed uint64, opt Options) (Result, error) {
 			}
 		}
 	}
-	w.holdStill(g, t)
+	w.holdStill(g, start, t)
 	r := w.result()
 	r.Topology = t
 	return r, nil
@@ -56,10 +66,10 @@ type graph []uint32
 // MaxTopology is the largest world for which a minimum clique cover is computed.
 const MaxTopology = clique.MaxNodes
 
-func (w *World) drawGraph() graph {
-	s := random.New(w.seed, random.Topology)
+// drawGraph draws a graph. The share of pairs that it connects is between two limits.
+func (w *World) drawGraph(s random.Stream, least, most float64) graph {
 	g := make(graph, len(w.nodes))
-	density := 0.2 + 0.7*s.Unit()
+	density := least + (most-least)*s.Unit()
 	for i := range g {
 		for j := range i {
 			if s.Chance(density) {
@@ -68,26 +78,30 @@ func (w *World) drawGraph() graph {
 			}
 		}
 	}
-	for i := range g {
-		for j := range g {
-			if i != j && g[i]>>j&1 == 0 {
-				w.links[i][j].cut = true
-			}
-		}
-	}
 	return g
 }
 
-// holdStill runs the world, and checks it after every event.
-func (w *World) holdStill(g graph, res *Topology) {
-	ready := w.bounds.Rejoin
+// connect makes a graph that of the links.
+func (w *World) connect(g graph) {
+	for i := range g {
+		for j := range g {
+			if i != j {
+				w.links[i][j].cut = g[i]>>j&1 == 0
+			}
+		}
+	}
+}
+
+// holdStill runs the world, and checks it after every event. From start on all nodes are
+// ready, and the graph is still.
+func (w *World) holdStill(g graph, start int64, res *Topology) {
 	stabilize := w.bounds.Elect
 	if w.opt.Mode == leader.Available {
 		stabilize *= time.Duration(len(g))
 	}
-	start := w.now + int64(ready)
 	calm := start + int64(stabilize)
 	end := calm + int64(20*w.opt.Timing.Expires)
+	still := calm + int64(w.bounds.View-w.bounds.Elect)
 	last := uint64(0)
 	for w.now < end && len(w.queue.heap) > 0 {
 		if !w.step() {
@@ -104,6 +118,9 @@ func (w *World) holdStill(g graph, res *Topology) {
 		if w.now >= calm && w.opt.Mode == leader.Strict && w.global == nil && !w.checkBI(g) {
 			return
 		}
+		if w.now >= still && w.opt.Mode == leader.Available && !w.checkGroupViews() {
+			return
+		}
 	}
 	for i := range w.nodes {
 		if w.check.Leads(i) {
@@ -114,6 +131,9 @@ func (w *World) holdStill(g graph, res *Topology) {
 		w.checkGroups(res)
 	} else {
 		w.checkCliques(g)
+	}
+	if w.global != nil {
+		w.checkGlobal(g)
 	}
 }
 
@@ -149,6 +169,27 @@ func (w *World) checkGroups(res *Topology) {
 	}
 }
 
+// checkGroupViews demands that all nodes of a leader's group hold the group as their
+// up-to-date view.
+func (w *World) checkGroupViews() bool {
+	c := &w.check
+	for i, n := range w.nodes {
+		cl := &c.Claims[i]
+		l := int(cl.LockedTo.Node) - 1
+		switch {
+		case l < 0 || !c.Leads(l) || !c.Claims[l].Support.Has(n.proc.ID):
+			continue // checkGroups demands it at the end
+		case !c.Fresh(i):
+			c.Fail("4'", &n.proc, "has no up-to-date view, but follows node %d, which leads %v", l+1, c.Claims[l].Support)
+			return false
+		case cl.View.Set != c.Claims[l].Support || cl.View.ID != c.Claims[l].View.ID:
+			c.Fail("4'", &n.proc, "holds view %v of %v, but follows node %d, which leads %v with view %v", cl.View.ID, cl.View.Set, l+1, c.Claims[l].Support, c.Claims[l].View.ID)
+			return false
+		}
+	}
+	return true
+}
+
 // checkCliques demands that every Δ-partition has a leader that all its nodes support (T).
 func (w *World) checkCliques(g graph) {
 	for i := range g {
@@ -172,5 +213,27 @@ func (w *World) checkCliques(g graph) {
 			w.check.Fail("T", &w.nodes[i].proc, "its Δ-partition %v has no leader that all support", set)
 			return
 		}
+	}
+}
+
+// checkGlobal demands a global leader if some node hears a quorum, itself included.
+func (w *World) checkGlobal(g graph) {
+	hearer, heard := -1, timed.Set{}
+	for i := range g {
+		if w.check.LeadsGlobally(i) {
+			return
+		}
+		hears := timed.SetOf(timed.NodeID(i + 1))
+		for j := range g {
+			if g[i]>>j&1 == 1 {
+				hears.Add(timed.NodeID(j + 1))
+			}
+		}
+		if w.global.system.IsQuorum(hears) {
+			hearer, heard = i, hears
+		}
+	}
+	if hearer >= 0 {
+		w.check.Fail("quorate", &w.nodes[hearer].proc, "hears %v, a quorum of %v, and nobody leads globally", heard, w.global.system)
 	}
 }

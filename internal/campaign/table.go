@@ -105,6 +105,8 @@ func collated() []Campaign {
 func topologies() []Campaign {
 	return slices.Concat(
 		fourfold(Campaign{Name: "topology", Purpose: "still connectivity", Options: sim.Options{Nodes: 6}, Play: sim.RunTopology, Check: 50, Test: 100}),
+		fourfold(Campaign{Name: "topology-quorum", Purpose: "still connectivity, random quorum systems",
+			Options: sim.Options{Nodes: 6, Quorum: sim.RandomQuorum}, Play: sim.RunTopology, Check: 50, Test: 100}),
 		[]Campaign{
 			{Name: "topology-collated", Purpose: "still connectivity, collated replies", Options: sim.Options{Nodes: 7, Collation: tree},
 				Play: sim.RunTopology, Check: 50, Test: 100, Long: 4},

@@ -60,6 +60,7 @@ var notices = map[string]func(testing.TB){
 	"RefusalRelayed":        directRefusal,
 	"RemovedRemembered":     removedIsForgotten,
 	"UnnamedQuorum":         unnamedQuorum,
+	"OthersContend":         unnamedQuorum,
 	"TimersInTheBatch":      batchBeforeTimers,
 	"KeepalivesInTheBatch":  keepaliveAfterBatch,
 	"VersionsGreetNew":      bothVersionsGreet,

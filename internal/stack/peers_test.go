@@ -93,13 +93,15 @@ func TestWhoNamesNoQuorumHasNone(t *testing.T) { unnamedQuorum(t) }
 func unnamedQuorum(t testing.TB) {
 	system, err := quorum.Parse("majority:1,2,3")
 	require.NoError(t, err)
-	w := newWiredOf(3, Config{Quorum: system})
-	plain := newWiredOf(3, Config{}).nodes[0]
-	w.nodes[0] = plain // it outranks the others
-	w.pass(time.Second)
-	require.Equal(t, timed.SetOf(1), w.nodes[0].Election().Support())
-	require.Equal(t, timed.SetOf(2, 3), w.nodes[1].Election().Support())
-	require.True(t, w.nodes[1].LeadsGlobally(w.now))
+	for i, others := range []timed.Set{timed.SetOf(2, 3), timed.SetOf(1, 3), timed.SetOf(1, 2)} {
+		w := newWiredOf(3, Config{Quorum: system})
+		w.nodes[i] = newWiredOf(3, Config{}).nodes[i]
+		w.pass(time.Second)
+		require.Equal(t, timed.SetOf(timed.NodeID(i+1)), w.nodes[i].Election().Support())
+		first := w.nodes[others.Min()-1]
+		require.Equal(t, others, first.Election().Support())
+		require.True(t, first.LeadsGlobally(w.now))
+	}
 }
 
 // What a former incarnation has said of its votes says nothing of the one that is accepted.

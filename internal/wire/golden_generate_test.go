@@ -144,7 +144,7 @@ func (g *golden) hello(p *Packet) {
 	p.Header = g.header()
 	p.MaxDrift = timed.Drift(g.uint(0, uint64(timed.MaxDrift)))
 	p.FastThreshold = g.duration()
-	p.State = leader.State{Leading: g.bool(), Contender: g.bool(), Global: g.bool(), Named: g.bool(), Voter: g.bool(), Late: g.bool(),
+	p.State = leader.State{Leading: g.bool(), Contender: g.bool(), Global: g.bool(), Named: g.bool(), Quorate: g.bool(), Late: g.bool(),
 		Support: uint8(g.uint(0, timed.MaxNodes)), Weight: uint16(g.uint(0, math.MaxUint16)),
 		LockedTo: g.maybeIncarnation(), MaxLock: g.duration()}
 	if g.version >= WithPeriod {

@@ -265,7 +265,7 @@ func drawPacket(t *rapid.T) Packet {
 		State: leader.State{Leading: rapid.Bool().Draw(t, "leading"), Contender: rapid.Bool().Draw(t, "contender"),
 			Support: rapid.Uint8().Draw(t, "support"), Weight: rapid.Uint16().Draw(t, "weight"),
 			LockedTo: drawIncarnation.Draw(t, "locked to"), MaxLock: drawDuration.Draw(t, "max lock"),
-			Global: rapid.Bool().Draw(t, "global"), Named: rapid.Bool().Draw(t, "named"), Voter: rapid.Bool().Draw(t, "say"), Late: rapid.Bool().Draw(t, "late")},
+			Global: rapid.Bool().Draw(t, "global"), Named: rapid.Bool().Draw(t, "named"), Quorate: rapid.Bool().Draw(t, "say"), Late: rapid.Bool().Draw(t, "late")},
 		Frames: Frames(rapid.Uint32Range(0, uint32(AllFrames)).Draw(t, "frames")) &^ (FrameBroadcast | FrameTree | FrameCollated | FrameEpoch | FrameMembers | FrameLabels),
 	}
 	if rapid.Bool().Draw(t, "collated") {

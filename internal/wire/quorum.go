@@ -20,9 +20,9 @@ const (
 const (
 	flagGlobal = 1 << iota
 	flagNamed
-	flagVoter
+	flagQuorate
 	flagLate
-	stateFlags = flagGlobal | flagNamed | flagVoter | flagLate
+	stateFlags = flagGlobal | flagNamed | flagQuorate | flagLate
 )
 
 func flagsOf(s *leader.State) (v uint64) {
@@ -32,8 +32,8 @@ func flagsOf(s *leader.State) (v uint64) {
 	if s.Named {
 		v |= flagNamed
 	}
-	if s.Voter {
-		v |= flagVoter
+	if s.Quorate {
+		v |= flagQuorate
 	}
 	if s.Late {
 		v |= flagLate
@@ -42,7 +42,7 @@ func flagsOf(s *leader.State) (v uint64) {
 }
 
 func setFlags(s *leader.State, v uint64) {
-	s.Global, s.Named, s.Voter, s.Late = v&flagGlobal != 0, v&flagNamed != 0, v&flagVoter != 0, v&flagLate != 0
+	s.Global, s.Named, s.Quorate, s.Late = v&flagGlobal != 0, v&flagNamed != 0, v&flagQuorate != 0, v&flagLate != 0
 }
 
 // quorumFrames writes the frames of quorum systems and hand-over.

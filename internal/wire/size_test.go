@@ -93,7 +93,7 @@ func fullestPacket(n int) Packet {
 	p.Line.Rate, p.Line.Until = -clocksync.MaxSlewLimit, datagram.MaxStamp
 	fillUTC(&p)
 	p.Reply = leader.Reply{Number: datagram.MaxStamp, Support: true, LockedTo: holder, Prefers: 255}
-	p.State.Global, p.State.Named, p.State.Voter, p.State.Late = true, true, true, true
+	p.State.Global, p.State.Named, p.State.Quorate, p.State.Late = true, true, true, true
 	p.Quorum, p.Stamp = leader.QuorumID{Epoch: math.MaxUint64, Digest: math.MaxUint64}, leader.VoteStamp{Counter: math.MaxUint64, At: datagram.MaxStamp}
 	p.Question, p.Successor = leader.Question{Asked: datagram.MaxStamp}, 255
 	p.Answer = leader.Answer{Asked: datagram.MaxStamp, Asker: bootOf(255), Local: timed.MaxDuration, Global: timed.MaxDuration}
