@@ -49,11 +49,11 @@ func TestPiecesOfTwoWholesDoNotFit(t *testing.T) { require.False(t, otherPieces(
 func otherTerms() bool {
 	id := membership.ViewID{Sequence: 2, Leader: 1, Boot: 1}
 	s := &Service{cfg: Config{}.WithDefaults(), committed: cutCommit(&Commit{Proposal: id}, MinPacketBytes)}
-	if with, _ := s.Terms(id); with == nil {
+	if with, _, _ := s.Terms(id); with == nil {
 		return true
 	}
 	id.Sequence++
-	with, before := s.Terms(id)
+	with, before, _ := s.Terms(id)
 	return with != nil || len(before) > 0
 }
 

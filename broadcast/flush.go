@@ -1,6 +1,8 @@
 package broadcast
 
 import (
+	"slices"
+
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
 )
@@ -58,8 +60,40 @@ func (s *Service) makePlan(now timed.Instant) {
 		f.flushed, f.news = true, true
 		return
 	}
-	f.plan, f.news = cutPlan(p, s.cfg.PacketBytes), true
-	s.follow(now, p)
+	f.news = true
+	parts := f.parted(p)
+	for i := range parts {
+		if m := f.view.Members[i].Node; m != s.cfg.Self.Node {
+			for _, piece := range cutPlan(&parts[i], s.cfg.PacketBytes) {
+				f.orders = append(f.orders, order{m, piece})
+			}
+		}
+	}
+	s.follow(now, &parts[f.view.Set.Rank(s.cfg.Self.Node)])
+}
+
+// parted returns what each member needs of a plan: how the view that it comes from ends, what it
+// lacks, and what others lack that it has. In a large group under load the whole plan is megabytes.
+func (f *freeze) parted(p *Plan) []Plan {
+	parts := make([]Plan, len(f.view.Members))
+	of := func(id timed.NodeID) *Group { return &parts[f.view.Set.Rank(id)].Groups[0] }
+	for j, r := range f.reports {
+		parts[j].Proposal = p.Proposal
+		for i := range p.Groups {
+			if g := &p.Groups[i]; g.Previous == r.Previous {
+				parts[j].Groups = []Group{{Previous: g.Previous, End: g.End, Source: g.Source}}
+			}
+		}
+	}
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		of(g.Source).Lack = g.Lack
+		for _, fl := range g.Fill {
+			member, holder := of(fl.Member), of(fl.Holder)
+			member.Fill, holder.Fill = append(member.Fill, fl), append(holder.Fill, fl)
+		}
+	}
+	return parts
 }
 
 // base returns how far the messages of all nodes were ordered, or delivered, in some
@@ -99,46 +133,66 @@ func (f *freeze) endOf(i int) (Group, Branch) {
 			b.Stable[0], b.Stable[1] = max(b.Stable[0], r.Stable[0]), max(b.Stable[1], r.Stable[1])
 		}
 	}
-	for _, a := range first.Acks {
-		who := timed.Incarnation{Node: a.Node, Boot: a.Boot}
-		for j, r := range f.reports {
-			if r.Previous != g.Previous {
-				continue
-			}
-			a.Sequence = max(a.Sequence, find(r.Acks, who))
-			if f.view.Members[j].Incarnation == who {
-				a.Sequence = g.End
-			}
-		}
-		b.Acks = append(b.Acks, a)
-		f.fills(&g, who)
-	}
-	for j, r := range f.reports {
-		if r.Previous == g.Previous && r.Have < g.End {
-			g.Lack = append(g.Lack, Lack{f.view.Members[j].Node, r.Have})
-		}
-	}
-	return g, b
-}
-
-// fills adds the Unordered messages of a sender that some members lack and one holds.
-func (f *freeze) fills(g *Group, sender timed.Incarnation) {
-	most, holder := uint64(0), timed.NoNode
-	for j, r := range f.reports {
-		if r.Previous != g.Previous {
-			continue // before the search for the mark, which is slow in large groups
-		}
-		if n := find(r.Unordered, sender); n > most {
-			most, holder = n, f.view.Members[j].Node
-		}
-	}
+	b.Acks = slices.Clone(first.Acks)
+	of := placesOf(b.Acks)
 	for j, r := range f.reports {
 		if r.Previous != g.Previous {
 			continue
 		}
-		if n := find(r.Unordered, sender); n < most {
-			g.Fill = append(g.Fill, Fill{Member: f.view.Members[j].Node, Holder: holder,
-				Sender: sender.Node, Boot: sender.Boot, From: n, To: most})
+		of.each(r.Acks, func(k int, sequence uint64) { b.Acks[k].Sequence = max(b.Acks[k].Sequence, sequence) })
+		m := f.view.Members[j].Incarnation // it gets to the end before the view is installed
+		of.each([]Mark{{m.Node, m.Boot, g.End}}, func(k int, sequence uint64) { b.Acks[k].Sequence = sequence })
+		if r.Have < g.End {
+			g.Lack = append(g.Lack, Lack{m.Node, r.Have})
+		}
+	}
+	f.fill(&g, of)
+	return g, b
+}
+
+// places finds incarnations in a list of marks that has each node once.
+type places struct {
+	marks []Mark
+	at    [timed.MaxNodes + 1]int // where a node is, from 1; 0: it is not there
+}
+
+func placesOf(marks []Mark) *places {
+	p := &places{marks: marks}
+	for k, m := range marks {
+		p.at[m.Node] = k + 1
+	}
+	return p
+}
+
+// each calls do with the places of the incarnations in other marks, and their sequences.
+func (p *places) each(marks []Mark, do func(k int, sequence uint64)) {
+	for _, m := range marks {
+		if k := p.at[m.Node] - 1; k >= 0 && p.marks[k].Boot == m.Boot {
+			do(k, m.Sequence)
+		}
+	}
+}
+
+// fill adds the Unordered messages of each sender that some members lack and one holds.
+func (f *freeze) fill(g *Group, senders *places) {
+	n := len(senders.marks)
+	has := make([]uint64, len(f.reports)*n) // by member and sender
+	most, holder := make([]uint64, n), make([]timed.NodeID, n)
+	for j, r := range f.reports {
+		if r.Previous == g.Previous {
+			senders.each(r.Unordered, func(k int, sequence uint64) {
+				if has[j*n+k] = sequence; sequence > most[k] {
+					most[k], holder[k] = sequence, f.view.Members[j].Node
+				}
+			})
+		}
+	}
+	for k, m := range senders.marks {
+		for j, r := range f.reports {
+			if from := has[j*n+k]; r.Previous == g.Previous && from < most[k] {
+				g.Fill = append(g.Fill, Fill{Member: f.view.Members[j].Node, Holder: holder[k],
+					Sender: m.Node, Boot: m.Boot, From: from, To: most[k]})
+			}
 		}
 	}
 }
@@ -146,10 +200,11 @@ func (f *freeze) fills(g *Group, sender timed.Incarnation) {
 // handleDone takes a member's message that it has everything that the plan assigned to it.
 func (s *Service) handleDone(from timed.Incarnation, id membership.ViewID) {
 	f := &s.freeze
-	if !f.on || !f.lead || id != f.proposal || f.plan == nil || !f.view.Has(from) {
+	if !f.on || !f.lead || id != f.proposal || f.orders == nil || !f.view.Has(from) {
 		return
 	}
 	f.lacking.Remove(from.Node)
+	f.told.Add(from.Node)
 	if f.lacking.Empty() && !f.flushed {
 		f.flushed, f.news = true, true
 	}

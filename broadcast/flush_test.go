@@ -77,7 +77,7 @@ func checkEnd(t *rapid.T, f *freeze, g Group, b Branch) {
 			require.Equal(t, end, r.Have, "the source has all")
 		}
 		for _, m := range r.Unordered {
-			fl := g.fill(id, m.Node)
+			fl := fillOf(&g, id, m.Node)
 			require.Equal(t, m.Sequence < holds[m.Node], fl != nil)
 			if fl != nil {
 				require.Equal(t, Fill{id, fl.Holder, m.Node, m.Boot, m.Sequence, holds[m.Node]}, *fl)
@@ -95,6 +95,16 @@ func checkEnd(t *rapid.T, f *freeze, g Group, b Branch) {
 	for _, a := range b.Acks {
 		require.Equal(t, acks[a.Node], a.Sequence, "of node %d", a.Node)
 	}
+}
+
+// fillOf returns the Unordered messages of a sender that a member lacks, or nil.
+func fillOf(g *Group, member, sender timed.NodeID) *Fill {
+	for i := range g.Fill {
+		if f := &g.Fill[i]; f.Member == member && f.Sender == sender {
+			return f
+		}
+	}
+	return nil
 }
 
 func TestAViewEndsAsItsMembersKnowTogether(t *testing.T) { endsAsAllKnow(t) }

@@ -1,6 +1,9 @@
 package broadcast
 
 import (
+	"slices"
+	"time"
+
 	"github.com/failaware/failaware/clocksync"
 	"github.com/failaware/failaware/membership"
 	"github.com/failaware/failaware/timed"
@@ -15,7 +18,10 @@ type freeze struct {
 	on       bool
 	proposal membership.ViewID // acknowledged last
 	report   []*Report         // in pieces
+	share    int               // pieces of the report that go at once
+	at       int               // the piece, or the order of the leader, that is next
 	group    *Group            // the part of the plan for members from this view
+	fills    []*Fill           // what this node lacks by that, by the sender's index in this view
 	planned  bool              // the plan has come
 	done     bool              // this node has everything that the plan assigns to it
 	commit   *Commit           // of the proposal
@@ -30,10 +36,32 @@ type freeze struct {
 	reports []*Report // by the members' positions in view
 	parts   []assembly[Report]
 	missing int       // reports
-	plan    []*Plan   // in pieces
+	orders  []order   // the plan
 	terms   []*Commit // in pieces
 	lacking timed.Set
+	told    timed.Set // members that have said that they lack nothing
 	flushed bool
+}
+
+// order is a piece of a plan for one member.
+type order struct {
+	to   timed.NodeID
+	plan *Plan
+}
+
+// flushPackets is how many packets of a flush the leader of a proposal gets, and sends, in a
+// one-way timeout. The members of a large group have thousands: together, they would fill
+// buffers on the way, and the same would happen to those that are sent again.
+const flushPackets = 256
+
+// pace returns which of a number of packets are next, of which some go at once. Those behind
+// them are due after a one-way timeout, and all again after two.
+func (f *freeze) pace(now timed.Instant, number, atOnce int, oneWay time.Duration) (from, to int) {
+	from, to = f.at, min(f.at+atOnce, number)
+	if f.at, f.due = to, now.Add(oneWay); to == number {
+		f.at, f.due = 0, now.Add(2*oneWay)
+	}
+	return from, to
 }
 
 // Freeze freezes the node when it acknowledges a proposal. lead says that the proposal is
@@ -49,6 +77,11 @@ func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 		}
 	}
 	s.freeze = freeze{on: true, proposal: p.ID, report: cutReport(r, s.cfg.PacketBytes), news: true, due: now, lead: lead}
+	n := max(1, len(p.Members)) // a lead that ends in the turn in which it begins proposes nobody
+	if s.freeze.share = max(1, flushPackets/n); len(s.freeze.report) > s.freeze.share {
+		// The members share the time too.
+		s.freeze.news, s.freeze.due = false, now.Add(s.cfg.Timing.OneWayTimeout*time.Duration(p.Set.Rank(s.cfg.Self.Node))/time.Duration(n))
+	}
 	if lead {
 		f := &s.freeze
 		f.view, f.missing = p, len(p.Members)
@@ -69,17 +102,8 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 	if now >= f.due || f.news {
 		f.news, f.due = false, now.Add(2*s.cfg.Timing.OneWayTimeout)
 		switch {
-		case f.lead && f.plan != nil && !f.flushed:
-			for i := range f.view.Members {
-				id := f.view.Members[i].Node
-				for _, plan := range f.plan {
-					if id != s.cfg.Self.Node {
-						p := s.Blank(reading)
-						p.Plan = plan
-						out = append(out, Effect{Kind: Send, Peer: id, Packet: p})
-					}
-				}
-			}
+		case f.lead && f.orders != nil && !f.flushed:
+			out = s.sendPlan(now, reading, out)
 		case f.lead:
 			f.due = timed.Never // the members report, or the flush is over
 		case f.done:
@@ -87,7 +111,8 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 			p.Done = f.proposal
 			out = append(out, Effect{Kind: Send, Peer: f.proposal.Leader, Packet: p})
 		case !f.planned:
-			for _, r := range f.report {
+			from, to := f.pace(now, len(f.report), f.share, s.cfg.Timing.OneWayTimeout)
+			for _, r := range f.report[from:to] {
 				p := s.Blank(reading)
 				p.Report = r
 				out = append(out, Effect{Kind: Send, Peer: f.proposal.Leader, Packet: p})
@@ -95,6 +120,22 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 		}
 	}
 	return s.ask(now, reading, out)
+}
+
+// sendPlan sends pieces of the plan to the members that have not said that they have
+// everything.
+func (s *Service) sendPlan(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
+	f := &s.freeze
+	if f.at == 0 {
+		f.orders = slices.DeleteFunc(f.orders, func(o order) bool { return f.told.Has(o.to) })
+	}
+	from, to := f.pace(now, len(f.orders), flushPackets, s.cfg.Timing.OneWayTimeout)
+	for _, o := range f.orders[from:to] {
+		p := s.Blank(reading)
+		p.Plan = o.plan
+		out = append(out, Effect{Kind: Send, Peer: o.to, Packet: p})
+	}
+	return out
 }
 
 // handlePlan takes the plan of the proposal's leader and follows it once all its pieces
@@ -123,6 +164,14 @@ func (s *Service) follow(now timed.Instant, p *Plan) {
 		return
 	}
 	f.group = g
+	f.fills = make([]*Fill, len(s.members))
+	for i := range g.Fill {
+		if fl := &g.Fill[i]; fl.Member == s.cfg.Self.Node {
+			if k := s.indexOfNode(fl.Sender); k >= 0 {
+				f.fills[k] = fl
+			}
+		}
+	}
 	s.truncate(g.End)
 	s.learn(now) // decisions that an earlier plan left out may be here
 	if g.Source == s.cfg.Self.Node {
@@ -221,16 +270,6 @@ func (c *Commit) branch(id membership.ViewID) *Branch {
 	for i := range c.Branches {
 		if c.Branches[i].Previous == id {
 			return &c.Branches[i]
-		}
-	}
-	return nil
-}
-
-// fill returns the Unordered messages of a sender that a member lacks, or nil.
-func (g *Group) fill(member, sender timed.NodeID) *Fill {
-	for i := range g.Fill {
-		if f := &g.Fill[i]; f.Member == member && f.Sender == sender {
-			return f
 		}
 	}
 	return nil

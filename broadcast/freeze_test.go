@@ -124,7 +124,7 @@ func repeatsPlan() bool {
 	g := newTrio(3, Config{})
 	s, v := g.nodes[0], viewOf(2, 0, 1, 2)
 	s.Freeze(g.now, v, true)
-	s.freeze.plan, s.freeze.lacking = []*Plan{{Proposal: v.ID}}, timed.SetOf(2)
+	s.freeze.orders, s.freeze.lacking = []order{{2, &Plan{Proposal: v.ID}}, {3, &Plan{Proposal: v.ID}}}, timed.SetOf(2)
 	return g.sends(0, func(p *Packet) bool { return p.Plan != nil }) == 2*10
 }
 

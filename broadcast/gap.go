@@ -45,7 +45,7 @@ func (s *Service) wanted(i int, c Class) uint64 {
 	}
 	to := st.ordered
 	if c == ClassUnordered {
-		if f := g.fill(s.cfg.Self.Node, m.Node); f != nil {
+		if f := s.freeze.fills[i]; f != nil {
 			to = max(to, f.To)
 		}
 	}
@@ -176,7 +176,7 @@ func (s *Service) target(i int, c Class, tries int) int {
 	if s.freeze.on {
 		g := s.freeze.group
 		st := s.members[i].stream(c)
-		if f := g.fill(s.cfg.Self.Node, s.members[i].Node); f != nil && c == ClassUnordered && st.contig >= st.ordered {
+		if f := s.freeze.fills[i]; f != nil && c == ClassUnordered && st.contig >= st.ordered {
 			return s.flushTarget(f.Holder, tries)
 		}
 		return s.flushTarget(g.Source, tries)

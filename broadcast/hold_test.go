@@ -59,7 +59,7 @@ func needsDoneOfItsPlan() bool {
 	g := newTrio(3, Config{})
 	s, v := g.nodes[0], viewOf(9, 0, 1, 2)
 	s.Freeze(g.now, v, true)
-	s.freeze.plan, s.freeze.lacking = []*Plan{{Proposal: v.ID}}, timed.SetOf(2)
+	s.freeze.orders, s.freeze.lacking = []order{{2, &Plan{Proposal: v.ID}}}, timed.SetOf(2)
 	s.handleDone(incarnation(1), membership.ViewID{Sequence: 8, Leader: v.ID.Leader, Boot: v.ID.Boot})
 	other := incarnation(1)
 	other.Boot++

@@ -126,6 +126,6 @@ func (s *Service) beginView(v *membership.View) {
 	s.reported = [atomicities]uint64{}
 	s.cursor, s.deferred.heap = cursor{next: 1}, s.deferred.heap[:0]
 	s.logGap, s.gapDue, s.freeze = gap{}, timed.Never, freeze{}
-	s.reservations = [classes]reservation{}
+	s.reservations, s.served = [classes]reservation{}, 0
 	s.urgent, s.unacked, s.ackedHave, s.moved, s.slow.acked = false, 0, 0, true, 0
 }

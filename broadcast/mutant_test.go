@@ -209,3 +209,14 @@ func TestFreeingOthersIsNoticed(t *testing.T) {
 func TestAskingTheSourceOnlyIsNoticed(t *testing.T) {
 	noticed(t, "BroadcastAsksTheSourceOnly", flushPassesTheSource)
 }
+
+// The simulator's network carries any number of packets.
+func TestUnpacedFlushesAreNoticed(t *testing.T) {
+	for bug, holds := range map[string]func() bool{
+		"BroadcastReportAtOnce": func() bool { return paced(t, isReport) },
+		"BroadcastPlanAtOnce":   func() bool { return paced(t, isPlan) },
+		"BroadcastTermsAtOnce":  termsInTurn,
+	} {
+		t.Run(bug, func(t *testing.T) { noticed(t, bug, holds) })
+	}
+}

@@ -1,6 +1,9 @@
 package broadcast
 
-import "github.com/failaware/failaware/membership"
+import (
+	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
+)
 
 // Piece says which part of a report, plan or commit a message is. In a large group these
 // do not fit into one packet. Packets that rely on IP fragments never arrive where those
@@ -220,10 +223,11 @@ func joinCommit(pieces []*Commit) *Commit {
 // Terms returns the terms of the view that this node led to. If they are one piece that
 // leaves room for the announcement of the view, Terms returns it as with: it travels in
 // the announcement's packet. Otherwise Terms returns the pieces as before: they travel
-// ahead of the announcement.
-func (s *Service) Terms(id membership.ViewID) (with *Commit, before []*Commit) {
+// ahead of the announcement to the members of to, which are those that have not shown that they
+// have installed the view, or in a large group the next of these.
+func (s *Service) Terms(id membership.ViewID) (with *Commit, before []*Commit, to timed.Set) {
 	if len(s.committed) == 0 || s.committed[0].Proposal != id {
-		return nil, nil
+		return nil, nil, to
 	}
 	c := s.committed[0]
 	weight := commitWeight + len(s.members)*announceWeight + markWeight*(len(c.Ordered)+len(c.Unordered))
@@ -231,10 +235,23 @@ func (s *Service) Terms(id membership.ViewID) (with *Commit, before []*Commit) {
 		weight += branchWeight + markWeight*len(c.Branches[i].Acks)
 	}
 	if len(s.committed) == 1 && weight <= s.cfg.PacketBytes-announceFixed {
-		return c, nil
+		return c, nil, to
 	}
-	return nil, s.committed
+	room := max(1, termPackets/len(s.committed))
+	for range s.members {
+		m := &s.members[s.served]
+		if s.served = (s.served + 1) % len(s.members); m.Incarnation != s.cfg.Self && !m.here {
+			to.Add(m.Node)
+		}
+		if to.Len() == room {
+			break
+		}
+	}
+	return nil, s.committed, to
 }
+
+// termPackets is how many packets with terms travel ahead of one announcement.
+const termPackets = 4 * flushPackets
 
 // Usual size of the announcement of a view in a packet: the request and the line of group
 // time, and an entry for each member.

@@ -14,6 +14,7 @@ func (s *Service) HandlePacket(now timed.Instant, from timed.Incarnation, p *Pac
 		s.handleRun(&p.Runs[j])
 	}
 	if i >= 0 {
+		s.members[i].here = true
 		for j := range p.Decisions {
 			s.handleDecision(now, &p.Decisions[j])
 		}

@@ -64,6 +64,7 @@ type Service struct {
 	answers   []answer
 	freeze    freeze
 	committed []*Commit // terms, in pieces, of the view that this node led to
+	served    int       // index of the member that gets them next
 	slow      backpressure
 	joined    *chunk // for messages joined from fragments
 	lent      int    // bytes of the lent chunks
@@ -94,7 +95,8 @@ type member struct {
 	st      *[classes]stream
 	ack     uint64
 	known   uint64
-	waiting int // deferred messages
+	waiting int  // deferred messages
+	here    bool // it has shown that it has installed the view
 	// promise is the member's last promise. usable is its largest promise that holds
 	// for all its messages that are not ordered yet.
 	promise, usable clocksync.Time

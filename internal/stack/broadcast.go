@@ -120,10 +120,13 @@ func (s *Stack) sendBroadcast(now timed.Instant, e *broadcast.Effect) {
 		s.sendBroadcastTo(now, e.Peer, e.Packet)
 		return
 	}
-	set := s.broadcast.View().Set
+	s.sendBroadcastToAll(now, s.broadcast.View().Set, e.Packet)
+}
+
+func (s *Stack) sendBroadcastToAll(now timed.Instant, set timed.Set, c *broadcast.Packet) {
 	for id := set.Next(0); id != 0; id = set.Next(id) {
 		if id != s.cfg.Self.Node {
-			s.sendBroadcastTo(now, id, e.Packet)
+			s.sendBroadcastTo(now, id, c)
 		}
 	}
 }
@@ -144,11 +147,12 @@ func (s *Stack) fillBroadcast(now timed.Instant) {
 	b.broadcast = s.broadcast.Blank(s.clock.Read(now))
 	if b.toAll&wire.FrameRequest != 0 && b.part.Kind == membership.Commit {
 		var before []*broadcast.Commit
-		b.broadcast.Commit, before = s.broadcast.Terms(b.part.ID)
+		var to timed.Set
+		b.broadcast.Commit, before, to = s.broadcast.Terms(b.part.ID)
 		for _, c := range before {
 			p := s.broadcast.Blank(s.clock.Read(now))
 			p.Commit = c
-			s.sendBroadcast(now, &broadcast.Effect{Kind: broadcast.Send, Packet: p})
+			s.sendBroadcastToAll(now, to, p)
 		}
 	}
 	b.toAll |= wire.FrameBroadcast
