@@ -17,6 +17,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -61,8 +63,8 @@ func At(address, tokenFile string) (Target, error) {
 // New returns a client. Its methods can be called by many goroutines at a time, and end
 // with their contexts; there are no other limits of time.
 func New(t Target) (*ClientWithResponses, error) {
-	if !strings.HasPrefix(t.url, "http://") && !strings.HasPrefix(t.url, "https://") {
-		return nil, errors.New("failaware: the URL of a node begins with http:// or https://")
+	if err := checkURL(t.url); err != nil && t.socket == "" {
+		return nil, err
 	}
 	// The node closes connections that are idle for a minute, also just before a request.
 	transport := &http.Transport{TLSClientConfig: t.secure, IdleConnTimeout: 30 * time.Second}
@@ -84,5 +86,28 @@ func New(t Target) (*ClientWithResponses, error) {
 		}
 		return nil
 	}
-	return NewClientWithResponses(t.url, WithHTTPClient(&http.Client{Transport: transport}), WithRequestEditorFn(authorize))
+	web := &http.Client{Transport: transport, // a node redirects nobody, so whoever does is none
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return NewClientWithResponses(t.url, WithHTTPClient(web), WithRequestEditorFn(authorize))
+}
+
+// checkURL refuses a URL with which the token would go over a network for all to read.
+func checkURL(text string) error {
+	if !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
+		return errors.New("failaware: the URL of a node begins with http:// or https://")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return fmt.Errorf("failaware: %w", err)
+	}
+	if u.Scheme == "http" && !here(u.Hostname()) {
+		return fmt.Errorf("failaware: the node at %s is not on this machine: other hosts need https://", text)
+	}
+	return nil
+}
+
+// here reports whether a host is this machine, by a loopback address.
+func here(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(strings.TrimSuffix(host, "."), "localhost")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -172,6 +173,26 @@ func TestTheClientIsUpToDate(t *testing.T) {
 	got, err := os.ReadFile("generated.go")
 	require.NoError(t, err)
 	require.True(t, string(want) == string(got), "run go generate in clients/go")
+}
+
+// A token goes over no network in the clear, and to nobody to whom an answer redirects.
+func TestTheTokenStaysHere(t *testing.T) {
+	for url, ok := range map[string]bool{"http://127.0.0.1:1": true, "http://[::1]:1": true, "http://localhost:1": true, "https://node.example:1": true,
+		"http://node.example:1": false, "http://192.0.2.1:1": false, "http://127.0.0.1.example:1": false, "http://127.0.0.1@node.example:1": false, "http://": false} {
+		_, err := New(URL(url, "token", nil))
+		require.Equal(t, ok, err == nil, "%s: %v", url, err)
+	}
+	shown := make(chan string, 1)
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { shown <- q.Header.Get("Authorization") }))
+	defer other.Close()
+	node := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer node.Close()
+	c, err := New(URL(node.URL, "token", nil))
+	require.NoError(t, err)
+	leader, err := c.GetLeaderWithResponse(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, http.StatusTemporaryRedirect, leader.StatusCode())
+	require.Empty(t, shown)
 }
 
 // The node is a socket, or an address with the token in a file, which may end with a newline.

@@ -14,8 +14,17 @@ export interface Target {
   token: string;
 }
 
+/** Throws an error if the token would go over a network for all to read. */
+function check(target: Target): void {
+  const { protocol, hostname } = new URL(target.url);
+  if (protocol !== "https:" && !(protocol === "http:" && /^(localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))) {
+    throw new Error(`the node at ${target.url} is not on this machine: other hosts need https://`);
+  }
+}
+
 /** Returns a client whose paths, parameters and answers are those of the document. */
 export function connect(target: Target): Client<paths> {
+  check(target);
   return createClient<paths>({ baseUrl: target.url, headers: { Authorization: `Bearer ${target.token}` } });
 }
 
@@ -71,6 +80,7 @@ const final = [400, 401, 403, 404, 410, 501];
  */
 export async function* watch(nodes: Target | Target[], options: WatchOptions = {}): AsyncGenerator<Change> {
   const all = Array.isArray(nodes) ? nodes : [nodes];
+  all.forEach(check); // no attempt later would be taken
   let last = options.since;
   let current = options.current ?? false;
   for (let at = 0; ; at = (at + 1) % all.length) {
@@ -113,6 +123,7 @@ export async function* watch(nodes: Target | Target[], options: WatchOptions = {
 
 /** Yields the data of the messages of a stream, and "" for what only shows that it goes on. */
 async function* stream(target: Target, path: string, since?: string, signal?: AbortSignal, begun?: (id: string) => void): AsyncGenerator<string> {
+  check(target);
   const headers: Record<string, string> = { Authorization: `Bearer ${target.token}` };
   if (since !== undefined) {
     headers["Last-Event-ID"] = since;

@@ -1,4 +1,5 @@
-// Prints the leader, the clock and the oldest event: node dist/example.js URL TOKEN
+// Prints the leader, the clock and the oldest event: node dist/example.js URL TOKEN-FILE
+import { readFileSync } from "node:fs";
 import { connect, events } from "./client.js";
 
 /** Returns what a node answers; a refusal is an error. */
@@ -23,13 +24,13 @@ async function main(url: string, token: string): Promise<void> {
   }
 }
 
-const [url, token] = process.argv.slice(2);
-if (url === undefined || token === undefined) {
-  console.error("usage: example.js URL TOKEN");
+const [url, file] = process.argv.slice(2);
+if (url === undefined || file === undefined) {
+  console.error("usage: example.js URL TOKEN-FILE");
   process.exit(2);
 }
 try {
-  await main(url, token);
+  await main(url, readFileSync(file, "utf8").trim()); // all users of a machine can read its command lines
 } catch (error) {
   const { message, cause } = error as Error; // of a connection that fails, the cause says why
   console.error(`example: ${message}${cause instanceof Error ? `: ${cause.message}` : ""}`);

@@ -1,11 +1,13 @@
-// Prints the changes of keys of a store: node dist/watch.js URL TOKEN [PREFIX]
+// Prints the changes of keys of a store: node dist/watch.js URL TOKEN-FILE [PREFIX]
+import { readFileSync } from "node:fs";
 import { watch } from "./client.js";
 
-const [url, token, prefix] = process.argv.slice(2);
-if (url === undefined || token === undefined) {
-  console.error("usage: watch.js URL TOKEN [PREFIX]");
+const [url, file, prefix] = process.argv.slice(2);
+if (url === undefined || file === undefined) {
+  console.error("usage: watch.js URL TOKEN-FILE [PREFIX]");
   process.exit(2);
 }
+const token = readFileSync(file, "utf8").trim();
 const stop = new AbortController();
 process.once("SIGINT", () => stop.abort(new Error("interrupted")));
 try {
