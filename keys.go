@@ -34,15 +34,27 @@ func (n *Node) ReloadKeys(ctx context.Context) error {
 	if n.cfg.KeyFile == "" {
 		return ErrNoKeys
 	}
-	r, err := seal.ReadFile(n.cfg.KeyFile)
-	if err != nil {
-		return fmt.Errorf("failaware: %w", err)
-	}
-	if err := n.loop.TakeRing(ctx, r); err != nil {
+	if err := n.reread(ctx); err != nil {
 		return err
 	}
 	n.logKeys()
 	return nil
+}
+
+// reread reads the key file and adopts its keys, in one call at a time: keys that were read before
+// the file changed would replace those that are there since.
+func (n *Node) reread(ctx context.Context) error {
+	select {
+	case n.rereading <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-n.rereading }()
+	r, err := seal.ReadFile(n.cfg.KeyFile)
+	if err != nil {
+		return fmt.Errorf("failaware: %w", err)
+	}
+	return n.loop.TakeRing(ctx, r)
 }
 
 // logKeys tells the log which keys the node has read, and who will not hear it.

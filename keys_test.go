@@ -4,10 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
@@ -197,6 +199,26 @@ func TestANodeNamesItsKeyFileFromTheRoot(t *testing.T) {
 	defer n.Close()
 	require.Equal(t, path, n.KeyFile())
 	require.NoError(t, n.ReloadKeys(t.Context()))
+}
+
+// The latest keys count, whichever of several calls that read the file comes to the loop last. A
+// removed key would otherwise open packets until the next call.
+func TestAReloadDoesNotBringBackOlderKeys(t *testing.T) {
+	both := []seal.Key{seal.NewKey(), seal.NewKey()}
+	path := keyFile(t, both...)
+	n, err := failaware.Start(t.Context(), failaware.Config{ID: 1, Transport: memory.New(memory.Options{}).Transport(), KeyFile: path})
+	require.NoError(t, err)
+	defer n.Close()
+	for i := range 300 {
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() { assert.NoError(t, n.ReloadKeys(t.Context())) })
+		}
+		writeKeys(t, path, both[i%2])
+		require.NoError(t, n.ReloadKeys(t.Context()))
+		all.Wait()
+		require.Equal(t, []failaware.KeyID{both[i%2].ID()}, n.Status().Keys, i)
+	}
 }
 
 func TestKeyFilesAreChecked(t *testing.T) {

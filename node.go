@@ -59,6 +59,8 @@ type Node struct {
 
 	guard atomic.Pointer[guard] // of the quorum system that orders messages
 
+	rereading chan struct{} // of capacity 1: full from the reading of the key file until its keys count
+
 	stamping sync.Mutex
 	stamped  uint64 // timestamps made; guarded by stamping
 
@@ -246,7 +248,7 @@ func start(ctx context.Context, cfg Config, a *statedir.Assigned, claims *loop.C
 	if cfg.RaiseProcs {
 		raiseProcs()
 	}
-	n := &Node{cfg: cfg, bounds: bounds, log: cfg.logger().Named(cfg.Name), done: make(chan struct{}), messages: make(chan func(), maxMessages), claim: claims,
+	n := &Node{cfg: cfg, bounds: bounds, log: cfg.logger().Named(cfg.Name), done: make(chan struct{}), rereading: make(chan struct{}, 1), messages: make(chan func(), maxMessages), claim: claims,
 		events: eventring.New[event.Event](cfg.EventBuffer)}
 	if err := n.prepare(ctx); err != nil {
 		close(n.done) // for what already waits for the end
