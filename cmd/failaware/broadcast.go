@@ -109,7 +109,7 @@ func (w *watcher) delivery(d api.Delivery) error {
 	}
 	text, err := deliveryText(&d)
 	if err == nil {
-		_, err = fmt.Fprintf(w.out, "%-14s %s\n", d.Kind, text)
+		_, err = fmt.Fprintf(cli.Text(w.out), "%-14s %s\n", d.Kind, text)
 	}
 	return w.counted(err)
 }

@@ -95,7 +95,7 @@ func warnMissing(g *globals, cmd *cobra.Command) {
 	_ = g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
 		var e api.Epoch
 		if err := c.Get(ctx, "/v1/epoch", &e); err == nil && len(e.Missing) > 0 {
-			fmt.Fprintln(cmd.ErrOrStderr(), "failaware: "+e.Quorum+missingText(e.Missing))
+			fmt.Fprintln(cli.Text(cmd.ErrOrStderr()), "failaware: "+e.Quorum+missingText(e.Missing))
 		}
 		return nil
 	})

@@ -148,7 +148,7 @@ func warnLacking(cmd *cobra.Command, k *api.Keys) {
 		return
 	}
 	if ids := lacking(k, k.Keys[0]); len(ids) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: nodes %v have not said that they have key %v, and may not hear this node any more\n", ids, k.Keys[0])
+		fmt.Fprintf(cli.Text(cmd.ErrOrStderr()), "failaware: nodes %v have not said that they have key %v, and may not hear this node any more\n", ids, k.Keys[0])
 	}
 }
 

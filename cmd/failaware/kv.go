@@ -173,13 +173,14 @@ func checkKey(key string) error {
 
 // warnStale prints the reason why an answer may be old, if any, to standard error.
 func warnStale(cmd *cobra.Command, f *api.KVFresh) {
+	w := cli.Text(cmd.ErrOrStderr())
 	switch {
 	case f.Latest:
 	case f.UpToDate && f.Behind == 0:
-		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: as this node knows it: others of %v may have written since\n", f.Members)
+		fmt.Fprintf(w, "failaware: as this node knows it: others of %v may have written since\n", f.Members)
 	case f.Situation != "at work":
-		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: this may be old: %s\n", f.Situation)
+		fmt.Fprintf(w, "failaware: this may be old: %s\n", f.Situation)
 	default:
-		fmt.Fprintf(cmd.ErrOrStderr(), "failaware: this may be old: the view is not up to date, or %d changes wait\n", f.Behind)
+		fmt.Fprintf(w, "failaware: this may be old: the view is not up to date, or %d changes wait\n", f.Behind)
 	}
 }

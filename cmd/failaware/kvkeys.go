@@ -41,14 +41,14 @@ freshness. A line break follows the value, unless --raw leaves its bytes as they
 			}
 			query := url.Values{"key": {args[0]}, "local": {strconv.FormatBool(local)}}
 			var a api.KVGet
-			err := g.store(cmd, http.MethodGet, "get", query, &a, func(w io.Writer) error {
+			err := g.store(cmd, http.MethodGet, "get", query, &a, func(io.Writer) error {
 				warnStale(cmd, &a.Fresh)
 				b, err := valueOf(a.Value)
 				if !raw {
 					b = append(b, '\n')
 				}
 				if err == nil {
-					_, err = w.Write(b)
+					_, err = cmd.OutOrStdout().Write(b) // as it is: it may be for a program
 				}
 				return err
 			})

@@ -75,6 +75,6 @@ func (w *watcher) change(k api.KVChange) error {
 	case "reset", "stale", "fresh":
 		text = k.Reason
 	}
-	_, err := fmt.Fprintf(w.out, "%8d %-8s %s\n", k.Revision, k.Kind, text)
+	_, err := fmt.Fprintf(cli.Text(w.out), "%8d %-8s %s\n", k.Revision, k.Kind, text)
 	return w.counted(err)
 }

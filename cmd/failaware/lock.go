@@ -142,7 +142,9 @@ func (l *locking) main(ctx context.Context) error {
 // finish reports whether lock ends now that the command has ended, or was stopped because
 // of lost. If so, it also returns the error of lock.
 func (l *locking) finish(ctx context.Context, lost error, code cli.ExitCode) (bool, error) {
-	say := func(what string) { _, _ = fmt.Fprintf(l.cmd.ErrOrStderr(), "failaware: lock: %v%s\n", lost, what) }
+	say := func(what string) {
+		_, _ = fmt.Fprintf(cli.Text(l.cmd.ErrOrStderr()), "failaware: lock: %v%s\n", lost, what)
+	}
 	switch {
 	case lost == nil:
 		l.handOver(ctx)
@@ -253,6 +255,6 @@ func (l *locking) handOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
 	if err := l.client.Post(ctx, "/v1/resign"); err != nil && !refused(err) {
-		_, _ = fmt.Fprintf(l.cmd.ErrOrStderr(), "failaware: lock: the node did not resign: %v\n", err)
+		_, _ = fmt.Fprintf(cli.Text(l.cmd.ErrOrStderr()), "failaware: lock: the node did not resign: %v\n", err)
 	}
 }

@@ -57,6 +57,37 @@ func TestNoKeyCommandsATerminal(t *testing.T) {
 	}
 }
 
+// Who answers in the place of a node must not command the terminal either, by whichever word.
+func TestNoAnswerCommandsATerminal(t *testing.T) {
+	const word, want = "a\x1b[2J\u009b\u202eb", `a\x1b[2J\u009b\u202eb`
+	failing := storeThat(t, http.StatusServiceUnavailable, map[string]any{"list": api.Failure{Error: word}})
+	code, _, stderr := invoke("--addr", failing, "kv", "list")
+	require.NotZero(t, code)
+	require.Contains(t, stderr, want)
+	require.NotContains(t, stderr, word)
+	socket := storeThat(t, http.StatusOK, map[string]any{
+		"list":   api.KVList{Items: []api.KVItem{{Key: "k", Version: word}}, Fresh: api.KVFresh{Situation: word}},
+		"status": api.KVStatus{Kind: word},
+		"get":    api.KVGet{Key: "k", Found: true, Value: base64.StdEncoding.EncodeToString([]byte(word)), Fresh: api.KVFresh{Situation: word}},
+	})
+	for _, line := range []string{"list", "status"} {
+		_, out, stderr := invoke("--addr", socket, "kv", line)
+		require.Contains(t, out, want, line)
+		require.NotContains(t, out+stderr, word, line)
+	}
+	code, out, stderr := invoke("--addr", socket, "kv", "get", "k")
+	require.Zero(t, code)
+	require.Equal(t, word+"\n", out, "it may be for a program")
+	require.NotContains(t, stderr, word)
+	var lines strings.Builder
+	w := &watcher{g: &globals{output: cli.RegisterFormat(pflag.NewFlagSet("", 0))}, out: &lines}
+	require.NoError(t, w.print(api.Event{Kind: "elected", Text: word}))
+	require.NoError(t, w.delivery(api.Delivery{Kind: "new-incarnation", Reason: word}))
+	require.NoError(t, w.change(api.KVChange{Kind: "stale", Reason: word}))
+	require.Equal(t, 3, strings.Count(lines.String(), want))
+	require.NotContains(t, lines.String(), word)
+}
+
 // A long value is cut before a character that would be cut in half.
 func TestValuesAreCutBetweenCharacters(t *testing.T) {
 	for _, c := range []string{"e", "é", "€", "🙂"} {

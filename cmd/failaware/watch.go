@@ -114,7 +114,7 @@ func (w *watcher) run(ctx context.Context, topic string,
 			return err
 		}
 		if !lost {
-			fmt.Fprintf(w.err, "failaware: %v; trying again\n", err)
+			fmt.Fprintf(cli.Text(w.err), "failaware: %v; trying again\n", err)
 			lost = true
 		}
 		select {
@@ -132,7 +132,7 @@ func isCutOff(err error) bool {
 func (w *watcher) print(e api.Event) error {
 	var err error
 	if w.g.output.Value == cli.AsTable {
-		_, err = fmt.Fprintf(w.out, "%s %-14s %s\n", e.Time.Local().Format("15:04:05.000000"), e.Kind, inFlags(e.Text))
+		_, err = fmt.Fprintf(cli.Text(w.out), "%s %-14s %s\n", e.Time.Local().Format("15:04:05.000000"), e.Kind, inFlags(e.Text))
 	} else {
 		err = cli.WriteJSON(w.out, cli.AsNDJSON, e)
 	}

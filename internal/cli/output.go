@@ -47,11 +47,11 @@ func WriteJSON(w io.Writer, f Format, v any) error {
 	return enc.Encode(v)
 }
 
-// Print writes v as JSON, or calls text for [AsTable].
+// Print writes v as JSON, or calls text for [AsTable], with a writer as [Text] returns it.
 func Print(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	w, f := cmd.OutOrStdout(), FormatOf(cmd)
 	if f == AsTable {
-		return text(w)
+		return text(Text(w))
 	}
 	return WriteJSON(w, f, v)
 }

@@ -142,7 +142,7 @@ func message(program string, err error) string {
 	var b strings.Builder
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); line != "" {
-			fmt.Fprintf(&b, "%s: %s\n", program, strings.TrimPrefix(line, "failaware: "))
+			fmt.Fprintf(&b, "%s: %s\n", program, Plain(strings.TrimPrefix(line, "failaware: ")))
 		}
 	}
 	if e, ok := errors.AsType[*lineError](err); ok {
