@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -32,7 +33,8 @@ func newBroadcastCommand(g *globals) *cobra.Command {
 the standard input if that is "-". With --wait the command returns when the node has
 delivered the message; with --atomicity strict every member then has it. The node must
 run with --broadcast or --kv. Beside a store, total and timed messages are in one order with
-its commands, and change nothing in it.`,
+its commands, and change nothing in it. Exit code 6 means that the message may have been
+sent, or may yet be delivered.`,
 		Example: "  failaware broadcast --atomicity strict --wait hello",
 		Args:    cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,7 +46,7 @@ its commands, and change nothing in it.`,
 			return g.call(cmd, defaultTimeout, func(ctx context.Context, c *api.Client) error {
 				s, err := c.Broadcast(ctx, payload, options)
 				if err != nil {
-					return err
+					return unsettled(err)
 				}
 				return cli.PrintLine(cmd, s, sentText(&s))
 			})
@@ -54,6 +56,20 @@ its commands, and change nothing in it.`,
 	cmd.Flags().Var(atomicity, "atomicity", "which members deliver it if some fail")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the node has delivered the message")
 	return cmd
+}
+
+// unsettled returns the error of a broadcast, with the exit code of an unknown outcome unless the
+// node says that the message was not sent.
+func unsettled(err error) error {
+	answer, answered := errors.AsType[*api.StatusError](err)
+	lost, unreachable := errors.AsType[*api.UnreachableError](err)
+	switch {
+	case unreachable && lost.MayHaveArrived():
+		err = fmt.Errorf("%w; the message may have been sent, and may yet be delivered", err)
+	case !answered || answer.Code != http.StatusGatewayTimeout:
+		return err
+	}
+	return &cli.ExitError{Code: exitUnknown, Err: err}
 }
 
 // sentText describes the outcome of a broadcast.
