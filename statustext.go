@@ -9,6 +9,11 @@ import (
 	"github.com/failaware/failaware/internal/brief"
 )
 
+// String names the node, as in "node 1 (alpha) of group default".
+func (n *Node) String() string {
+	return fmt.Sprintf("node %v (%s) of group %s", n.cfg.ID, n.cfg.Name, n.cfg.Group)
+}
+
 // String returns the status in one line; programs with more room print its parts.
 func (s Status) String() string {
 	switch {

@@ -2,6 +2,7 @@ package replicate
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/failaware/failaware"
@@ -28,6 +29,17 @@ type Freshness struct {
 	// Behind is how many calls of the application were waiting. Most are operations that
 	// are delivered to this node, but not yet in the state.
 	Behind int
+}
+
+// String says how up to date the state was, as in "view 3@1/… of {1 2}, up to date for at most
+// 57.2ms; at work".
+func (f Freshness) String() string {
+	a := failaware.ViewAnswer{View: f.View, UpToDate: f.UpToDate, AtMost: f.AtMost}
+	text := fmt.Sprintf("%v; %v", a, f.Situation)
+	if f.Behind > 0 {
+		text += fmt.Sprintf("; %d calls of the application wait", f.Behind)
+	}
+	return text
 }
 
 // Read calls f while the application is not being changed, and reports what f saw:

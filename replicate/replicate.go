@@ -2,6 +2,7 @@ package replicate
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -172,6 +173,9 @@ func (r *Replica) Close() error {
 	<-r.done
 	return r.unclosed
 }
+
+// String names the replica's node.
+func (r *Replica) String() string { return fmt.Sprintf("replica at %v", r.node) }
 
 // Done is closed when the replica has stopped, for any reason.
 func (r *Replica) Done() <-chan struct{} { return r.done }

@@ -36,6 +36,21 @@ type Applied struct {
 	Deviation time.Duration
 }
 
+// String says what came of the operation.
+func (a Applied) String() string {
+	how := "applied"
+	switch {
+	case a.Repeated:
+		how = "applied by an earlier attempt"
+	case a.Transitional:
+		how = "applied as transitional"
+	}
+	if a.Lasting {
+		how += ", lasting"
+	}
+	return fmt.Sprintf("operation %v %s, with result %v", a.ID, how, a.Result)
+}
+
 // Submit makes an operation of a command, which it copies, and returns when the
 // application of this node has applied it, with its result. The command is broadcast
 // with [failaware.TotalOrder] and [failaware.StrictAtomicity]: unless the outcome is
