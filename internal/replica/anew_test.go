@@ -77,3 +77,32 @@ func datedByAll(t testing.TB) {
 }
 
 func TestAGroupIsDatedByAll(t *testing.T) { datedByAll(t) }
+
+// promisedIsNotGoneBack has nodes 2 and 3 lose everything, and an operator let them begin without node
+// 1. The view ends when the disk of node 2 has promised the generation, and no more. Node 1 comes
+// back, and knows how far the disk of node 2 was. Node 2 lacks nothing that it has said since: the
+// two are a quorum that remembers, and go on with what node 1 has.
+func promisedIsNotGoneBack(t testing.TB) {
+	l := newLagging(Config{Stored: true, Quorum: majority(1, 2, 3)}, 3)
+	for _, op := range []string{"a", "b"} {
+		l.enter(0, 1, 2)
+		l.flushAll(0, 1, 2)
+		l.opWith(0, op, strict)
+		l.flushAll(0, 1, 2)
+	}
+	l.wipe(nil, 1)
+	l.wipe(nil, 2)
+	l.enter(1, 2)
+	l.declare(nil, 1)
+	l.flushAll(1)
+	l.enter(0, 1)
+	l.run(5 * time.Millisecond)
+	for i, n := range l.nodes[:2] {
+		require.Equal(t, Working, n.r.Situation(), "node %d", i+1)
+		require.Equal(t, "ab", n.app)
+		_, said := n.has(EventRolledBack)
+		require.False(t, said, "node %d", i+1)
+	}
+}
+
+func TestADiskThatHasPromisedAGenerationHasNotGoneBack(t *testing.T) { promisedIsNotGoneBack(t) }

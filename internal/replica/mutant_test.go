@@ -29,6 +29,7 @@ var notices = map[string]func(testing.TB){
 	"ReplicaGenerationAsKnown":   whatFollowsABeginningStays,
 	"ReplicaGroupUndated":        beganAgain,
 	"ReplicaDatedBySome":         datedByAll,
+	"ReplicaPromisedGoneBack":    promisedIsNotGoneBack,
 	"ReplicaBegunByVoters":       beginsWithTheNewest,
 	"ReplicaBegunAsNew":          beginsLossy,
 	"ReplicaAwaitedAsNew":        awaitedInVain,

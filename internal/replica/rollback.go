@@ -176,11 +176,12 @@ func (m *Replica) lacking() (set timed.Set) {
 	return set
 }
 
-// lacks reports whether a member lacks what it has confirmed. Members of earlier builds do not
-// know generations.
+// lacks reports whether a member lacks what it has confirmed. One that has promised a generation has
+// given up what it confirmed before. Members of earlier builds do not know generations.
 func (m *Replica) lacks(c *confirmed) bool {
 	i := m.view.Set.Rank(c.node)
-	has := confirmed{c.node, m.disks[i].has, m.reports[i].lineage.Rank / generation}
+	r := m.reports[i]
+	has := confirmed{c.node, m.disks[i].has, max(r.lineage.Rank, r.promised) / generation}
 	if !m.promises {
 		has.in = c.in
 	}
