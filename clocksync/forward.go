@@ -28,9 +28,13 @@ func (c *Sync) Forward(now timed.Instant, leader timed.Incarnation, out []Effect
 			r.told >= forwardTimes && now.Sub(r.toldAt) < forwardEvery {
 			continue
 		}
-		r.told, r.toldAt = min(r.told+1, forwardTimes), now
 		i := r.project(r.newest, c.snap.rho) // older samples may have come since
 		f.List[f.Count] = Sample{Source: r.source, At: i.at, Low: i.low, High: i.high, Leap: r.leap}
+		if !f.List[f.Count].Valid() {
+			f.List[f.Count] = Sample{}
+			continue // it has become too wide for a packet, which carries a vote as well
+		}
+		r.told, r.toldAt = min(r.told+1, forwardTimes), now
 		if f.Count++; f.Count == MaxForwarded {
 			break
 		}

@@ -59,3 +59,27 @@ func askedLast(t testing.TB) {
 	c.HandleLine(later, &line, 0, 0, nil)
 	require.NotEmpty(t, c.Forward(later, timed.Incarnation{Node: 2, Boot: 2}, nil))
 }
+
+// A sample as wide as a sample can be gets wider until it is forwarded. The packet could not be
+// sent, and with it a vote.
+func TestWhatIsTooWideIsNotForwarded(t *testing.T) { tooWideStays(t) }
+
+func tooWideStays(t testing.TB) {
+	c := New(utcConfig(1), start, wall)
+	to := timed.Incarnation{Node: 2, Boot: 2}
+	for k := range SourceID(3) {
+		s := Sample{Source: k + 1, At: start, Low: wall, High: wall + 2*Time(MaxError)}
+		if k == 1 {
+			s.High -= Time(time.Microsecond)
+		}
+		require.True(t, s.Valid())
+		c.HandleSample(start.Add(time.Millisecond), &s, nil)
+	}
+	out := c.Forward(start.Add(time.Millisecond), to, nil)
+	require.Len(t, out, 1)
+	f := &out[0].Samples
+	require.Len(t, f.Samples(), 1)
+	require.True(t, f.List[0].Valid())
+	require.EqualValues(t, 2, f.List[0].Source)
+	require.Equal(t, Sample{}, f.List[1])
+}

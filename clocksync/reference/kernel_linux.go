@@ -32,8 +32,6 @@ func (k *kernel) poll(context.Context) (Sample, error) {
 	switch {
 	case err != nil:
 		return Sample{}, fmt.Errorf("cannot read the kernel's clock: %w", err)
-	case before.Era != after.Era:
-		return Sample{}, errSuspended
 	case state == unix.TIME_ERROR || t.Status&unix.STA_UNSYNC != 0:
 		return Sample{}, &RejectedError{"no program disciplines the kernel's clock"}
 	case state == unix.TIME_OOP || state == unix.TIME_WAIT:
@@ -47,7 +45,7 @@ func (k *kernel) poll(context.Context) (Sample, error) {
 	}
 	now := clocksync.Time(t.Time.Sec)*clocksync.Time(time.Second) + clocksync.Time(t.Time.Usec)*clocksync.Time(unit)
 	distance := time.Duration(t.Maxerror)*time.Microsecond + unit
-	out := Sample{Era: after.Era, Delay: after.Now.Sub(before.Now), Distance: distance, Address: "kernel"}
+	out := Sample{Delay: after.Now.Sub(before.Now), Distance: distance, Address: "kernel"}
 	out.Sample = clocksync.FromExchange(k.id, before.Now, after.Now, now, now, distance, k.rho)
 	switch state {
 	case unix.TIME_INS:

@@ -16,5 +16,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"NTPLostWithTheNames":  failedLookupKeeps,
 		"NTPLooksUpAlways":     lookupBeginsARow,
 		"NTPFailuresAddUp":     failuresInARow,
+		"SampleOverASuspend":   suspended,
 	})
 }

@@ -112,7 +112,6 @@ func (s *server) lookup(ctx context.Context) error {
 func (s *server) query(ctx context.Context, addr netip.AddrPort) (Sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // that of the caller lasts as long as the node, and would keep every connection
-	before := s.clock.Read().Era
 	r, err := ntp.QueryWithOptions(addr.String(), ntp.QueryOptions{
 		Timeout:       ntpTimeout,
 		GetSystemTime: func() time.Time { return time.Unix(0, int64(s.clock.Now())) },
@@ -127,15 +126,13 @@ func (s *server) query(ctx context.Context, addr netip.AddrPort) (Sample, error)
 	switch {
 	case err != nil:
 		return Sample{}, err
-	case s.clock.Read().Era != before:
-		return Sample{}, errSuspended
 	case r.IsKissOfDeath():
 		return Sample{}, s.kissed(addr, r.KissCode)
 	}
 	if err := r.Validate(); err != nil {
 		return Sample{}, &RejectedError{err.Error()}
 	}
-	return s.sample(addr, r, before)
+	return s.sample(addr, r)
 }
 
 // deniedFor is how long an address that has denied service is not asked. Its administrator may
@@ -164,11 +161,11 @@ func (s *server) kissed(addr netip.AddrPort, code string) error {
 var earliest = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // sample converts a valid answer.
-func (s *server) sample(addr netip.AddrPort, r *ntp.Response, era uint32) (Sample, error) {
+func (s *server) sample(addr netip.AddrPort, r *ntp.Response) (Sample, error) {
 	t := &r.Timestamps
 	sent, received := timed.Instant(t.ClientXmit.UnixNano()), timed.Instant(t.ClientRecv.UnixNano())
 	distance := r.RootDelay/2 + r.RootDispersion + max(r.Precision, 0) + shortUnit
-	out := Sample{Era: era, Delay: r.RTT, Distance: distance, Address: addr.String(), Stratum: int(r.Stratum)}
+	out := Sample{Delay: r.RTT, Distance: distance, Address: addr.String(), Stratum: int(r.Stratum)}
 	if r.RootDelay < 0 || r.RootDispersion < 0 || received < sent || t.ServerXmit.Before(t.ServerRecv) {
 		return out, &RejectedError{"contradictory timestamps"}
 	}

@@ -35,11 +35,8 @@ func (p *phc) poll(context.Context) (Sample, error) {
 	before := p.clock.Read()
 	r, err := unix.IoctlPtpSysOffsetExtended(int(f.Fd()), 1)
 	after := p.clock.Read()
-	switch {
-	case err != nil:
+	if err != nil {
 		return Sample{}, fmt.Errorf("%s: cannot read the clock: %w", p.cfg.PHC, err)
-	case before.Era != after.Era:
-		return Sample{}, errSuspended
 	}
 	return p.sample(r.Ts[0][1], before, after) // Ts[0] is system time, device time, system time
 }
@@ -48,7 +45,7 @@ func (p *phc) poll(context.Context) (Sample, error) {
 func (p *phc) sample(device unix.PtpClockTime, before, after hwclock.Reading) (Sample, error) {
 	now := clocksync.Time(device.Sec)*1e9 + clocksync.Time(device.Nsec) - clocksync.Time(p.cfg.Offset)
 	distance := cmp.Or(p.cfg.Error, DefaultPHCError)
-	out := Sample{Era: after.Era, Delay: after.Now.Sub(before.Now), Distance: distance, Address: p.cfg.PHC}
+	out := Sample{Delay: after.Now.Sub(before.Now), Distance: distance, Address: p.cfg.PHC}
 	out.Sample = clocksync.FromExchange(p.id, before.Now, after.Now, now, now, distance, p.rho)
 	return out.checked()
 }

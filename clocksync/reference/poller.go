@@ -35,6 +35,7 @@ type Status struct {
 // Poller polls one reference; see [New].
 type Poller struct {
 	src source
+	era func() uint32 // of the hardware clock
 	mu  sync.Mutex
 	st  Status // with the mean time between two polls that succeed
 
@@ -47,7 +48,7 @@ type Poller struct {
 // New returns a poller that uses a hardware clock with a rate error of at most rho.
 // The configuration must be valid.
 func New(c Config, clock *hwclock.Clock, rho timed.Drift) *Poller {
-	p := &Poller{st: Status{Name: c.Name(), Poll: c.interval()}, base: c.interval()}
+	p := &Poller{st: Status{Name: c.Name(), Poll: c.interval()}, base: c.interval(), era: func() uint32 { return clock.Read().Era }}
 	switch {
 	case c.NTP != "":
 		p.src = newServer(c, clock, rho)
@@ -84,7 +85,7 @@ const (
 // service it looks for others, and asks the same ones hours later.
 func (p *Poller) Run(ctx context.Context, deliver func(Sample)) {
 	for {
-		s, err := p.src.poll(ctx)
+		s, err := p.poll(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -98,6 +99,17 @@ func (p *Poller) Run(ctx context.Context, deliver func(Sample)) {
 		case <-time.After(jitter(p.Status().Poll)):
 		}
 	}
+}
+
+// poll polls the reference once. Some hardware measures sleep coarsely, so a sample says nothing if
+// the machine slept meanwhile.
+func (p *Poller) poll(ctx context.Context) (Sample, error) {
+	era := p.era()
+	s, err := p.src.poll(ctx)
+	if s.Era = era; err == nil && p.era() != era {
+		err = errSuspended
+	}
+	return s, err
 }
 
 // wait returns the mean time until the next poll. The caller holds the lock.

@@ -38,7 +38,7 @@ func (s *script) poll(context.Context) (Sample, error) {
 func play(t *testing.T, d time.Duration, outcome func(n int) error) (gaps []time.Duration, st Status, delivered int) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{outcome: outcome}
-		p := &Poller{src: s, st: Status{Name: "x", Poll: DefaultNTPPoll}, base: DefaultNTPPoll}
+		p := &Poller{src: s, era: func() uint32 { return 1 }, st: Status{Name: "x", Poll: DefaultNTPPoll}, base: DefaultNTPPoll}
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		defer cancel()
 		s.end = cancel
@@ -172,3 +172,21 @@ func TestStatusIsOfTheLastAnswer(t *testing.T) {
 		require.Equal(t, x.Source, st.Source)
 	}
 }
+
+// suspended has the machine sleep during a question.
+func suspended(t testing.TB) {
+	for _, asleep := range []bool{false, true} {
+		era := uint32(3)
+		p := &Poller{era: func() uint32 { return era }, src: &script{outcome: func(int) error {
+			if asleep {
+				era++
+			}
+			return nil
+		}}}
+		s, err := p.poll(t.Context())
+		require.Equal(t, asleep, errors.Is(err, errSuspended))
+		require.EqualValues(t, 3, s.Era, "the answer to an earlier question counts in no later era")
+	}
+}
+
+func TestASampleFromBeforeASuspendIsNone(t *testing.T) { suspended(t) }

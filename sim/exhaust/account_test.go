@@ -312,6 +312,8 @@ var survivors = map[string]string{
 	"TooFewJudge":          "there are no references of UTC",
 	"FormerProofDefends":   "there are no references of UTC",
 	"ProofNotInherited":    "there are no references of UTC",
+	"ForwardsTheTooWide":   "there are no references of UTC",
+	"SampleOverASuspend":   "nodes ask no servers",
 	"VoterTellsNothing":    "there are no references of UTC",
 	"ToldAnyProof":         "there are no references of UTC",
 	"LeapHidesTheProof":    "there are no references of UTC",
