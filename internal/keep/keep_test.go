@@ -105,10 +105,13 @@ func three(t testing.TB) (*disktest.Disk, *list, kept) {
 
 // keepsPayloads has an application keep the payloads that a start gives to it.
 func keepsPayloads(t testing.TB) {
-	d, app, _ := three(t)
+	d, app, k := three(t)
 	again := &list{}
-	require.EqualValues(t, 3, open(t, d, again).Replayed())
+	restarted := open(t, d, again)
+	require.EqualValues(t, 3, restarted.Replayed())
 	require.Equal(t, app.text(), again.text())
+	require.Equal(t, k.Place(), restarted.Place(), "others must not order again what it has")
+	require.EqualValues(t, 8, restarted.Place().Position)
 }
 
 func TestPayloadsStayAsTheyAre(t *testing.T) { keepsPayloads(t) }
@@ -257,6 +260,24 @@ func unconfirmed(t testing.TB) {
 
 func TestAStartThatCannotWriteFails(t *testing.T) { unconfirmed(t) }
 
+// A start on a full disk goes on. What confirms the snapshot is the first thing that is written when
+// there is room.
+func TestAStartOnAFullDiskWaits(t *testing.T) {
+	d, _, k := three(t)
+	require.NoError(t, k.Snapshot(Step{Number: k.Last()}))
+	require.NoError(t, k.j.Close())
+	j, err := journal.OpenOn(d, journal.Options{Segment: 1 << 12})
+	require.NoError(t, err)
+	d.SetRoom(0)
+	again, steps, err := Open(j, &list{}, Options{})
+	require.NoError(t, err)
+	require.Len(t, steps, 1)
+	require.Equal(t, k.Last()+1, steps[0].Number)
+	d.SetRoom(-1)
+	require.NoError(t, kept{again, j}.perform(steps))
+	require.Equal(t, again.Last(), j.Last())
+}
+
 // seldom has a large state: it is written down again when twice as much was logged since, however
 // little Least is.
 func seldom(t testing.TB) {
@@ -294,6 +315,12 @@ func byDefault(t testing.TB) {
 	require.Empty(t, k.Compact())
 	k.since++
 	require.NotEmpty(t, k.Compact())
+	require.True(t, k.Postpone())
+	require.Empty(t, k.Compact(), "the application could not make it")
+	k.since += 4<<20 - 1
+	require.Empty(t, k.Compact())
+	k.since++
+	require.NotEmpty(t, k.Compact(), "it is tried again long before as much is logged")
 	k.Dislocate()
 	require.Empty(t, k.Compact(), "a snapshot would stand for operations that the disk does not have")
 }

@@ -14,6 +14,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepUnreadUnchecked": unreadDamage,
 		"KeepDamageUntold":    endDamage,
 		"KeepPlaceAhead":      keepsPayloads,
+		"KeepPlaceBehind":     keepsPayloads,
 		"KeepRewritesOften":   seldom,
 		"KeepForgetsSize":     seldom,
 		"KeepAlwaysSmall":     byDefault,
