@@ -18,6 +18,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"BroadcastOwnAckHeldBack": endsQuietly,
 		"BroadcastUsableWhenHeld": keepsStampsOfTheLeftOut,
 		"BroadcastRecallsOne":     recallsAll,
+		"LastDecidesUrgency":      oneIsUrgent,
 		"BroadcastTailOfTheLast":  latePackets,
 
 		"BroadcastLeavesItselfOut": keepsStampsOfTheLeftOut,

@@ -47,6 +47,7 @@ func countsOnce() bool {
 	st.begin(&s.arena, 100, 0)
 	ok := st.put(&s.arena, letter(3, "c"), 16) && st.put(&s.arena, letter(2, "bcd"), 16) && st.bytes == 3*(1+perMessage)
 	ok = ok && !st.put(&s.arena, letter(3, "cd"), 16) && st.put(&s.arena, letter(1, "abcd"), 16) && st.bytes == 4*(1+perMessage)
+	ok = ok && len(st.cur.buf) == len("c"+"bcd"+"abcd") // those that bring nothing new take no memory
 	st.drop(&s.arena, 4)
 	return ok && st.bytes == 0
 }

@@ -317,6 +317,36 @@ func TestAcknowledgementsAreNotLate(t *testing.T) {
 	}
 }
 
+// A decision is acknowledged at once if one of its messages waits for that, whatever follows it.
+func TestOneUrgentMessageIsEnough(t *testing.T) { oneIsUrgent(t) }
+
+func oneIsUrgent(t testing.TB) {
+	for _, urgent := range []int{1, 2} {
+		g := newTrio(3, Config{})
+		for i := 1; i <= 2; i++ {
+			opt := Options{TotalOrder, WeakAtomicity}
+			if i == urgent {
+				opt.Atomicity = StrictAtomicity
+			}
+			_, err := g.cast(i, nil, opt)
+			require.NoError(t, err)
+		}
+		both := 0
+		g.drop = func(_, _ int, p *Packet) bool {
+			for _, d := range p.Decisions {
+				if len(d.Ranges) == 2 {
+					both++
+					require.True(t, d.Urgent, "that of member %d is", urgent)
+				}
+			}
+			return false
+		}
+		g.turn()
+		g.turn()
+		require.Equal(t, 2, both, "one decision, to two members")
+	}
+}
+
 // After a burst of Weak messages, which nobody acknowledges separately, the role moves
 // on every election period until all messages are stable, and then rests.
 func TestTheRoleMovesOnUntilAllIsStable(t *testing.T) {
@@ -325,6 +355,8 @@ func TestTheRoleMovesOnUntilAllIsStable(t *testing.T) {
 		_, err := g.cast(1, nil, Options{TotalOrder, WeakAtomicity})
 		require.NoError(t, err)
 	}
+	messages, _ := g.nodes[1].Resting()
+	require.EqualValues(t, 10, messages)
 	decisions := 0
 	g.drop = func(from, to int, p *Packet) bool { decisions += len(p.Decisions); return false }
 	for range 10 {
@@ -332,6 +364,9 @@ func TestTheRoleMovesOnUntilAllIsStable(t *testing.T) {
 		g.turn()
 	}
 	for i, s := range g.nodes {
+		messages, kept := s.Resting()
+		require.Zero(t, messages)
+		require.Equal(t, s.known-s.released, kept)
 		require.GreaterOrEqual(t, s.released, s.full, "node %d", i)
 		require.Zero(t, s.streams[2][ClassOrdered].bytes)
 	}
