@@ -146,6 +146,16 @@ func oldSamplesFitNothing(t testing.TB) {
 
 func TestOldSamplesFitNothing(t *testing.T) { oldSamplesFitNothing(t) }
 
+// Nothing steers when the only reference turns out to be wrong, also on a clock that has just begun.
+func TestAFalsetickerSteersNothing(t *testing.T) {
+	var s steering
+	now := timed.Instant(time.Minute)
+	s.add(1, interval{now, wall, wall + 1e6})
+	require.True(t, s.ready(now))
+	s.forget(1)
+	require.False(t, s.ready(now))
+}
+
 // When the leader's references dispute UTC, a follower does not know any more which of its own
 // samples were right.
 func disputeOfTheLeader(t testing.TB) {

@@ -94,6 +94,25 @@ func aLeapSecondIsNamed(t testing.TB) {
 
 func TestALeapSecondThatIsNearIsNamed(t *testing.T) { aLeapSecondIsNamed(t) }
 
+// earlyLeap has the references be ahead by an hour. For them, a leap second comes. Then they are set
+// right. The leap second is still to come, and they count once the first one is over by all clocks.
+func earlyLeap(t testing.TB) {
+	leap := Time(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+	c, ahead, h := lone(1, leap-Time(2*LeapMargin))
+	asks(c, h, ahead(h), LeapInsert, 0)
+	h = h.Add(LeapMargin + time.Minute)
+	asks(c, h, ahead(h), LeapInsert, 0)
+	require.Equal(t, LackCalm, c.Knowledge(h).Lack)
+	right := func(h timed.Instant) Time { return ahead(h) - Time(time.Hour) }
+	asks(c, h.Add(time.Minute), right(h.Add(time.Minute)), LeapInsert, 0)
+	require.Equal(t, LackCalm, c.Knowledge(h.Add(time.Minute)).Lack, "it may be a falseticker")
+	h = h.Add(2*LeapMargin + time.Minute)
+	asks(c, h, right(h), LeapInsert, 0)
+	knows(t, c, h, "UTC is known", true)
+}
+
+func TestALeapSecondThatCameTooEarlyIsOver(t *testing.T) { earlyLeap(t) }
+
 func TestAFollowerSaysThatItsLeaderAnnouncesNothing(t *testing.T) {
 	c, _, h := lone(1, 1_800_000_000_000_000_000)
 	l := Line{Timeline: TimelineID{Leader: 2, Boot: 2, Sequence: 1}, Until: h.Add(time.Second)}

@@ -152,6 +152,8 @@ func TestSilentNodesAnswerDirectlyForAWhile(t *testing.T) {
 	c.round(t, c.group)
 	c.round(t, c.group.Without(3).Without(7))
 	silentUntil := c.collated.until
+	tm := &c.cfg.Timing
+	require.GreaterOrEqual(t, silentUntil, c.lastRequest.Add(tm.WordLasts()+tm.Expires), "a parent may count on a dead one for as long, by the word of others")
 	for c.now < silentUntil {
 		want := c.group.Without(3).Without(7)
 		if at := timed.Later(c.now, c.requestAt()); at >= silentUntil {

@@ -14,6 +14,8 @@ func addressesLead(t testing.TB) {
 	const patience = time.Second
 	require.True(t, new(Way[int]{Listed: 1}).Trusts(1), "it is configured")
 	require.False(t, new(Way[int]).Trusts(0), "nothing is")
+	_, leads := (&Way[int]{Addr: 1}).Also(0, false)
+	require.False(t, leads, "only one address is known")
 	w := Way[int]{Listed: 1, Addr: 1, Proved: true}
 	also := func(now timed.Instant, alive bool) int {
 		a, ok := w.Also(now, alive)

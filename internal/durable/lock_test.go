@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -47,3 +48,25 @@ func rivals(t testing.TB) {
 }
 
 func TestRivalsLockOneFile(t *testing.T) { rivals(t) }
+
+// Who waits for a lock gets it soon after its release, and does not wait for ever.
+func TestALockIsAwaitedForAWhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	held, err := TakeLock(path)
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := AwaitLock(path, 30*time.Millisecond)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		require.ErrorIs(t, err, ErrLocked)
+	case <-time.After(time.Minute):
+		t.Fatal("it waits for ever")
+	}
+	time.AfterFunc(30*time.Millisecond, func() { _ = held.Release() })
+	l, err := AwaitLock(path, time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, l.Release())
+}

@@ -30,7 +30,14 @@ type names struct {
 	lookups []time.Time
 }
 
-func (n *names) LookupNetIP(_ context.Context, _, host string) (list []netip.Addr, err error) {
+// silent is a name for which the server never answers.
+const silent = "silent.example.org"
+
+func (n *names) LookupNetIP(ctx context.Context, _, host string) (list []netip.Addr, err error) {
+	if host == silent {
+		<-ctx.Done()
+		return nil, &net.DNSError{Err: ctx.Err().Error(), Name: host, IsTimeout: true}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lookups = append(n.lookups, time.Now())
@@ -106,6 +113,17 @@ func TestAllAddressesOfANameCount(t *testing.T) {
 		require.Equal(t, "[192.0.2.9:7009 192.0.2.2:7000 192.0.2.3:7000]", w.addrs())
 		require.Empty(t, w.Found().Sources[1].Problem)
 		require.Len(t, w.Found().Sources[1].Addrs, 2)
+	})
+}
+
+// The problem is named when no answer comes.
+func TestASilentNameServerIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, silent+":7000")
+		w.run(t)
+		time.Sleep(patience + time.Second)
+		synctest.Wait()
+		require.Contains(t, w.Found().Sources[0].Problem, "deadline exceeded")
 	})
 }
 
@@ -194,6 +212,9 @@ func TestFilesAreWatched(t *testing.T) {
 		require.Equal(t, "[192.0.2.1:7001 192.0.2.7:7007]", w.addrs())
 		require.Contains(t, w.Found().Sources[0].Problem, path+`:4: "nonsense" is none of`)
 		require.Contains(t, w.Found().Sources[0].Problem, path+`:5: "file:/etc/passwd" is not HOST:PORT`)
+		write(strings.Repeat("nonsense\n", 10*MaxSources))
+		require.Equal(t, MaxSources, strings.Count(w.Found().Sources[0].Problem, "\n"), "no more lines are named, or looked up")
+		write("192.0.2.1:7001\n192.0.2.7:7007")
 		write(strings.Repeat("#", maxFile+1))
 		require.Contains(t, w.Found().Sources[0].Problem, "larger than")
 		require.Equal(t, "[192.0.2.1:7001 192.0.2.7:7007]", w.addrs(), "the previous ones")

@@ -20,6 +20,7 @@ func TestChdirMovesNoFence(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, err = f.Do("a", at(5), edict.Digest{}, nothing)
 	require.NoError(t, err)
+	require.Empty(t, f.names, "Close would wait for them")
 	require.NoError(t, f.Close())
 
 	t.Chdir(home) // the store starts again
