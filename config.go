@@ -188,10 +188,9 @@ type ClockConfig struct {
 	// synchronized. Zero means 1 ms.
 	MaxDeviation time.Duration
 	// MaxSlew is how fast the clock is corrected, in parts per billion. Zero means
-	// 500,000, and the most is 1,000,000. It should be the same everywhere: a node does
-	// not follow a leader whose clock runs off faster than its own MaxSlew, and falls behind
-	// one that is nearly as fast. Below twice Timing.MaxDrift, deviations can grow without
-	// end, and Warnings says so.
+	// 500,000, and the most is 1,000,000. It should be the same everywhere: a node falls
+	// behind a leader whose clock runs off nearly as fast as its own MaxSlew, or faster. Below
+	// twice Timing.MaxDrift, deviations can grow without end, and Warnings says so.
 	MaxSlew int64
 	// StepThreshold is the difference above which a change of leader steps the clock
 	// instead of slewing it. Zero means 10 ms.

@@ -68,6 +68,7 @@ var notices = map[string]func(testing.TB){
 	"OlderOverrules":        staleSamples,
 	"ForwardsTheRepeat":     forwardsTheTime,
 	"ProofNotInherited":     proofIsInherited,
+	"RestsTooFast":          lineIsTooFast,
 	"ForwardsTheTooWide":    tooWideStays,
 	"VoterTellsNothing":     voterTells,
 	"ToldAnyProof":          voterTells,

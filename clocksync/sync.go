@@ -158,7 +158,7 @@ func (c *Sync) least(id TimelineID) Time {
 // now.
 func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out []Effect) []Effect {
 	if lo > hi || l.Timeline.None() || l.Timeline.Leader == c.cfg.Self.Node ||
-		max(l.Rate, -l.Rate, l.Next, -l.Next) > c.cfg.MaxSlew {
+		max(l.Rate, -l.Rate, l.Next, -l.Next) > fastestLine {
 		return out
 	}
 	s := &c.snap
@@ -213,18 +213,18 @@ func (s *Snapshot) foresee(now timed.Instant, l *Line, lo, hi time.Duration) {
 }
 
 // correct slews the displayed clock towards the middle, as fast as allowed, and stops
-// there.
+// there. A line may be faster than that: then the clock falls behind, and its deviation grows.
 func (c *Sync) correct(now timed.Instant, shown Time, diff time.Duration, rate int64) {
 	slew := c.cfg.MaxSlew
 	if diff < 0 {
 		slew = -slew
 	}
-	gain := slew - rate // against the line, in parts per billion
+	gain := time.Duration(slew - rate) // against the line, in parts per billion
 	var end time.Duration
-	if gain != 0 && diff != 0 {
-		g := time.Duration(gain)
-		end = diff/g*1e9 + diff%g*1e9/g
+	if gain != 0 && diff != 0 && (gain > 0) == (diff > 0) {
+		end = diff/gain*1e9 + diff%gain*1e9/gain
 	}
 	s := &c.snap
-	s.base, s.shown, s.slew, s.slewEnd, s.rest = now, shown, slew, now.Add(end), rate
+	s.base, s.shown, s.slew, s.slewEnd = now, shown, slew, now.Add(end)
+	s.rest = min(max(rate, -c.cfg.MaxSlew), c.cfg.MaxSlew)
 }

@@ -210,6 +210,35 @@ func leaderSlewsFaster(t testing.TB) {
 	}
 }
 
+// lineIsTooFast has a leader slew faster than its follower may, for some seconds. The follower knows
+// how far it falls behind, and catches up.
+func lineIsTooFast(t testing.TB) {
+	for _, rate := range []int64{-fastestLine, fastestLine} {
+		cfg := config(1)
+		cfg.MaxSlew = LeastSlew(cfg.Timing.MaxDrift)
+		c := New(cfg, start, wall)
+		l := Line{Timeline: TimelineID{Leader: 2, Boot: 2, Sequence: 1}, Base: start, Shown: wall, Rate: rate, Bend: start.Add(5 * time.Second)}
+		last := c.Read(start)
+		for at := start; at < start.Add(20*time.Second); at = at.Add(10 * time.Millisecond) {
+			if l.Until = at.Add(time.Second); at.Sub(start)%(50*time.Millisecond) == 0 {
+				c.HandleLine(at, &l, 0, 0, nil)
+			}
+			r := c.Read(at)
+			require.False(t, r.Holdover)
+			require.LessOrEqual(t, r.Time.Sub(l.At(at)).Abs(), r.Deviation)
+			if at > start {
+				require.LessOrEqual(t, int64((r.Time.Sub(last.Time) - 10*time.Millisecond).Abs()), 10*cfg.MaxSlew/1000+1, "it is slewed too fast")
+			}
+			if last = r; at == l.Bend {
+				require.InDelta(t, 5*float64(fastestLine-cfg.MaxSlew), float64(r.Deviation), 5e4)
+			}
+		}
+		require.Less(t, last.Deviation, 20*time.Microsecond)
+	}
+}
+
+func TestALineIsFasterThanItsFollower(t *testing.T) { lineIsTooFast(t) }
+
 func TestLeaderSlewsFasterThanItsFollower(t *testing.T) { leaderSlewsFaster(t) }
 
 func TestHoldoverAfterABend(t *testing.T) { holdoverAfterABend(t) }

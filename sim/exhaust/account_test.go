@@ -312,6 +312,7 @@ var survivors = map[string]string{
 	"TooFewJudge":          "there are no references of UTC",
 	"FormerProofDefends":   "there are no references of UTC",
 	"ProofNotInherited":    "there are no references of UTC",
+	"RestsTooFast":         "clocks of the search have one MaxSlew",
 	"ForwardsTheTooWide":   "there are no references of UTC",
 	"SampleOverASuspend":   "nodes ask no servers",
 	"VoterTellsNothing":    "there are no references of UTC",
