@@ -38,6 +38,7 @@ var notices = map[string]func(testing.TB){
 	"QuorumUntold":            refusesWithoutQuorum,
 	"KeysForgedKept":          silentlyDrops,
 	"KeysKnownInPart":         allKeysKnown,
+	"KeysOfRecordings":        recordedKeys,
 	"KeysForgetPackets":       silentlyDrops,
 	"SendBeforePublish":       usersLook,
 	"GreetingLeadsNot":        joinersMeet,

@@ -92,7 +92,9 @@ func (d *driver) openSealed(pkt *udp.Packet, h *datagram.Header) (frames []byte,
 		return nil, refusedReplayed
 	}
 	o.opener.Keep(uint64(accepted))
-	o.rings[h.Source] = ringIDs{from.Key, others[0], others[1]}
+	if h.Boot == accepted || !d.pub.current.Alive.Has(h.Source) { // others may be recordings
+		o.rings[h.Source] = ringIDs{from.Key, others[0], others[1]}
+	}
 	return frames, ""
 }
 

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/datagram"
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/peers"
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
@@ -84,6 +86,38 @@ func allKeysKnown(t testing.TB) {
 	require.Empty(t, refused)
 	require.Equal(t, r.IDs(), l.driver.opening.rings[2].list())
 }
+
+// recordedKeys repeats a packet that a peer sealed with a former key before it was started again.
+func recordedKeys(t testing.TB) {
+	former, now := seal.NewKey(), seal.NewKey()
+	before, err := seal.NewRing(former, now)
+	require.NoError(t, err)
+	after, err := seal.NewRing(now, former)
+	require.NoError(t, err)
+	l, o := newOutside(after, peers.Peer{ID: 7, Addr: at(7).String()})
+	d := l.driver
+	packet := func(r *seal.Ring, boot timed.BootID, e datagram.Echo) {
+		b := sealedPacketOf(t, l, seal.NewSealer(r), boot, 1+uint64(o.instant()), e)
+		d.turn([]udp.Packet{{Buf: b, N: len(b), Addr: at(7), Received: o.instant()}}, l.cfg.Clock.Read())
+		o.advance(time.Millisecond)
+	}
+	packet(after, 2, nothing)
+	for range 20 {
+		o.run(l, 5*time.Millisecond)
+		seen, _, err := wire.ParseHeader(o.last[at(7)])
+		require.NoError(t, err)
+		packet(after, 2, datagram.Echo{Boot: d.cfg.Self.Boot, Sent: seen.Stamp, Received: seen.Stamp, Latest: seen.Stamp, Heard: seen.Stamp})
+	}
+	require.True(t, d.pub.current.Alive.Has(7))
+	require.Equal(t, after.IDs(), d.opening.rings[7].list())
+	packet(before, 1, nothing)
+	require.Equal(t, after.IDs(), d.opening.rings[7].list())
+	o.run(l, time.Minute)
+	packet(before, 3, nothing)
+	require.Equal(t, before.IDs(), d.opening.rings[7].list(), "it may have been started again with older keys")
+}
+
+func TestARecordedPacketSaysNothingOfKeys(t *testing.T) { recordedKeys(t) }
 
 func TestAllKeysOfAPeerAreKnown(t *testing.T) { allKeysKnown(t) }
 
