@@ -19,9 +19,9 @@ func newKeysCommand(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "keys", Short: "Show and rotate the keys of a group", Args: cobra.NoArgs,
 		Long: `Show and rotate the keys of a group. The commands change the key file of the node that
-answers, and have the node read it again. They must run on the node's machine, as a user
-who can write the file. Each answers for the node and for every peer that it hears. Keys
-do not travel: only the ids of keys do.
+answers, and have the node read it again. They must run on the node's machine, as the user
+of the node. Each answers for the node and for every peer that it hears. Keys do not
+travel: only the ids of keys do.
 
 To replace a key without a gap, do each step at every node before the next step:
 
@@ -177,6 +177,9 @@ func changeFile(ctx context.Context, c *api.Client, cmd *cobra.Command, change f
 	}
 	if k.File == "" {
 		return cli.Wrong("node %d has no keys: it was started without --key-file", k.Node)
+	}
+	if user := c.Other(); user != 0 {
+		return cli.Wrong("node %d is user %d's, and names the file %s: change its keys as that user", k.Node, user, k.File)
 	}
 	var changed *seal.Ring
 	err = seal.ChangeFile(k.File, func(r *seal.Ring) (_ *seal.Ring, err error) {

@@ -31,6 +31,8 @@ type Client struct {
 	token  string
 	http   *http.Client
 	prefix string
+
+	user atomic.Int64 // who has answered at the socket last, if neither root nor the user of this process has; or 0
 }
 
 // errSlow is the cause of an [UnreachableError] after a connection: the node may wait for
@@ -140,11 +142,20 @@ func NewSecureClient(addr Address, token string, secure *tls.Config) *Client {
 			if err := trust.Peer(conn, addr.Socket); err != nil {
 				return nil, errors.Join(&ForgedError{addr, err}, conn.Close())
 			}
+			c.user.Store(0)
+			if user, known, _ := trust.User(conn.(*net.UnixConn)); known && user != os.Geteuid() {
+				c.user.Store(int64(user))
+			}
 			return conn, nil
 		}
 	}
 	return c
 }
+
+// Other returns the user of the node that has answered at a unix socket, or 0 if that is root or
+// the user of this process, or is not known. What such a node says of files is no reason to
+// touch them: it may name those of others, which it could not change itself.
+func (c *Client) Other() (user int) { return int(c.user.Load()) }
 
 // Get asks for a path, and decodes the answer into v.
 func (c *Client) Get(ctx context.Context, path string, v any) error {
