@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,14 +75,11 @@ type refusals struct {
 
 // refuse prints the errors of settings as JSON, if that is asked for, and returns them.
 func refuse(cmd *cobra.Command, err error) error {
-	if cli.FormatOf(cmd) == cli.AsTable {
-		return err
-	}
 	var r refusals
 	for line := range strings.Lines(err.Error()) {
 		r.Errors = append(r.Errors, strings.TrimSpace(line))
 	}
-	return errors.Join(err, cli.Print(cmd, r, nil))
+	return withJSON(cmd, r, err)
 }
 
 // subject names the node of a configuration.

@@ -19,6 +19,7 @@ func newMembersCommand(g *globals) *cobra.Command {
 		Use: "members", Short: "List the node and its peers, with the node's knowledge of them",
 		Long: `List the node that answers (with a star) and its peers, as that node knows them:
 
+  NAME        its name, and its id if that is no part of the name
   VIEW        the view of which it is a member
   UPTODATE    whether that view is up to date at the node that answers
   LEADER      whether the node that answers supports it as leader
@@ -39,6 +40,15 @@ func newMembersCommand(g *globals) *cobra.Command {
 	}
 }
 
+// nameText returns the name of a node with its id, which commands and events use, unless the name
+// has it.
+func nameText(m *api.MemberInfo) string {
+	if m.Name == "" || m.Node == 0 || m.Name == fmt.Sprintf("node-%d", m.Node) {
+		return cli.Dash(m.Name)
+	}
+	return fmt.Sprintf("%s (%d)", m.Name, m.Node)
+}
+
 func writeMembers(w io.Writer, all *api.Members) error {
 	t := cli.NewTable(w)
 	head := []any{"NAME", "ADDR", "VIEW", "UPTODATE", "LEADER", "LEASE-LEFT", "CLOCK±BOUND", "DELAY≤"}
@@ -53,7 +63,7 @@ func writeMembers(w io.Writer, all *api.Members) error {
 	t.Row(head...)
 	for i := range all.Members {
 		m := &all.Members[i]
-		name, addr := cli.Dash(m.Name), m.Address
+		name, addr := nameText(m), m.Address
 		if m.Self {
 			name += "*"
 		}

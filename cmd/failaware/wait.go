@@ -44,7 +44,7 @@ func newWaitCommand(g *globals) *cobra.Command {
   store   the node's key-value store takes commands
 
 The exit code is 1 if it does not hold within --timeout (10s), and 2 if it can
-never hold.`,
+never hold. With -o json, the last answer is printed also if it is no.`,
 		Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ask, err := o.condition(cmd, args[0])
@@ -153,7 +153,7 @@ func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question)
 	}
 	ctx, cancel := g.within(cmd.Context(), waitTimeout)
 	defer cancel()
-	last := "no answer yet"
+	last, answered := "no answer yet", any(nil)
 	for {
 		answer, text, holds, err := ask(ctx, c)
 		_, gone := errors.AsType[*api.UnreachableError](err)
@@ -161,7 +161,7 @@ func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question)
 		case err == nil && holds:
 			return cli.PrintLine(cmd, answer, text)
 		case err == nil:
-			last = text
+			last, answered = text, answer
 		case gone && ctx.Err() == nil:
 			last = err.Error()
 		case ctx.Err() == nil:
@@ -172,8 +172,16 @@ func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question)
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}
-			return cli.No(fmt.Errorf("wait %s: not in time; %s", what, last))
+			return withJSON(cmd, answered, cli.No(fmt.Errorf("wait %s: not in time; %s", what, last)))
 		case <-time.After(waitEvery):
 		}
 	}
+}
+
+// withJSON prints v, unless it is nil, where the output is JSON, and returns err.
+func withJSON(cmd *cobra.Command, v any, err error) error {
+	if v == nil || cli.FormatOf(cmd) == cli.AsTable {
+		return err
+	}
+	return errors.Join(err, cli.Print(cmd, v, nil))
 }
