@@ -35,6 +35,18 @@ func (n *Node) Order() (epoch uint64, q quorum.System) {
 	return o.Epoch, o.System
 }
 
+// Gone reports whether the node has no process, not even one between two incarnations.
+func (n *Node) Gone() bool { return !n.proc.Up && !n.held }
+
+// LoseState has the machine of a node that is Gone lose its state directory, so that the next process
+// numbers views from 1 again. In a world with Epochs the directory stays.
+func (n *Node) LoseState() {
+	n.w.checkMutable("LoseState")
+	if n.Gone() && n.w.admin == nil {
+		n.sequence = 0
+	}
+}
+
 // Rate returns the error of the hardware clock's rate, in parts per billion, positive for
 // a fast clock. It is for tests: no process knows it.
 func (n *Node) Rate() int64 { return n.proc.Clock.Rate() }

@@ -32,6 +32,8 @@ type check struct {
 	missed      missedMergers
 	knowledge   map[membership.ViewID]map[timed.NodeID]knowledge
 	generations map[membership.ViewID]uint64 // of ranks, as disks have them
+	permitted   map[membership.ViewID]bool   // views that went on by a word without nodes that were absent
+	since       map[membership.ViewID]uint64 // how many of these there were when a view began
 }
 
 // continuation is the claim that a state continues another one.
@@ -50,7 +52,8 @@ func newCheck(s *run) check {
 	return check{s: s, snapshots: map[replica.Name][]byte{}, inputsOf: map[membership.ViewID][]replica.Branch{},
 		moves: map[[2]membership.ViewID]move{}, begun: map[membership.ViewID]bool{},
 		states: map[replica.Label]map[opID]bool{}, continued: map[continuation]bool{}, lasts: map[opID]bool{},
-		toldIn: map[opID]uint64{}, gone: map[opID]bool{}, missed: missedMergers{}, generations: map[membership.ViewID]uint64{}, knowledge: map[membership.ViewID]map[timed.NodeID]knowledge{}}
+		toldIn: map[opID]uint64{}, gone: map[opID]bool{}, missed: missedMergers{}, generations: map[membership.ViewID]uint64{}, knowledge: map[membership.ViewID]map[timed.NodeID]knowledge{},
+		permitted: map[membership.ViewID]bool{}, since: map[membership.ViewID]uint64{}}
 }
 
 func (c *check) fail(check string, m *member, format string, args ...any) {
@@ -137,7 +140,11 @@ func (c *check) continues(m *member, p *replica.Place) {
 // that were delivered in the view must stay in it. All that move on together must
 // have merged, or none of them.
 func (c *check) leaves(m *member, next *membership.View) {
-	if m.view == nil || m.replica.Standing() != replica.Holder {
+	if m.view == nil {
+		return
+	}
+	c.missedWord(m)
+	if m.replica.Standing() != replica.Holder {
 		return
 	}
 	c.delivers(m)

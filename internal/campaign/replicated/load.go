@@ -86,6 +86,9 @@ func drawLoad(r random.Stream, o Options) (l load) {
 	if o.Quorum && !o.Change {
 		l.cast.Quorum = majorityOf(l.nodes)
 	}
+	if o.Wipes && !o.Change {
+		l.cast.Quorum = drawVoters(r, l.nodes)
+	}
 	c.MaxPayload, c.Quorum = l.cast.MaxPayload, l.cast.Quorum
 	return l
 }

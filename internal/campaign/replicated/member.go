@@ -221,6 +221,7 @@ func (s *run) entered(n *sim.Node, v *membership.View) {
 	m := s.members[n.ID()-1]
 	s.check.leaves(m, v)
 	m.view, m.merged, m.inView, m.views = v, false, nil, true
+	s.check.entersSince(m)
 	s.check.knows(m)
 	s.perform(m, m.replica.HandleInstalled(n.Instant(), v, m.base, nil))
 }
@@ -375,6 +376,7 @@ func (s *run) event(m *member, e *replica.Event) {
 		s.check.judges(m)
 		s.w.Sometimes(Waited)
 		s.declare(m)
+		s.permit(m)
 	case replica.EventBegun:
 		m.begun = true
 		s.check.begins(m, e)

@@ -43,6 +43,9 @@ type Options struct {
 	Clocks bool
 	// Corrupt: some pieces of snapshots are damaged before they are sent.
 	Corrupt bool
+	// Wipes: machines lose their disks with their state directories, and operators let others go
+	// on meanwhile.
+	Wipes bool
 	// Parts: what has come of a snapshot outlives a process with a disk, and may be damaged.
 	Parts bool
 }
@@ -97,6 +100,10 @@ const (
 	Expired         = "a session had expired"
 	Changed         = "an incarnation began in a later epoch"
 	Declared        = "an operator let a view go on that would have waited for ever"
+	DeclaredApart   = "an operator let a view go on while nodes were absent"
+	DeclaredAgain   = "an operator let another view go on while nodes were absent"
+	MissedWord      = "a member left a view without the word of an operator by which others went on"
+	Wiped           = "a machine lost its disk and its state directory"
 	Forced          = "an operator forced an epoch"
 	LostWithDead    = "what was said to last was lost with members that were declared dead"
 	Inherited       = "what was said to last outlived a forced epoch"
@@ -124,6 +131,7 @@ type run struct {
 	check   check
 	clients clients
 	forced  forced
+	wipes   wipes
 	done    bool // the members broadcast no more operations
 }
 
@@ -132,6 +140,7 @@ type run struct {
 func (o Options) Play(seed uint64, opt sim.Options) (sim.Result, error) {
 	s := &run{seed: seed, opt: o, rand: random.New(seed, random.Apps<<8)}
 	s.load = drawLoad(s.rand, o)
+	s.wipes.rand = random.New(seed, random.Apps<<8|3)
 	s.load.replica.NewBytes = s.newSpool(seed).newBytes
 	s.members = make([]*member, s.load.nodes)
 	s.disks = make([]*disk, s.load.nodes)
@@ -221,6 +230,7 @@ func (s *run) start(n *sim.Node) sim.Handlers {
 			Entered:   func(v *membership.View) { s.entered(n, v) },
 		},
 		Restarted: func(timed.BootID) { s.renew(n) },
+		Stop:      func() { s.ended(n.ID()) },
 	}
 }
 
@@ -245,7 +255,7 @@ func (s *run) boot(n *sim.Node) {
 	d.at = placed(d.keeper.Place())
 	s.comesBack(d, has)
 	m := s.begin(n, app, has)
-	m.has, m.remembers = d.at, has.Remembers
+	m.has, m.remembers, m.told.rank = d.at, has.Remembers, max(has.Rank, has.Promised)
 	n.RecallOrdered(slices.Clone(d.keeper.Place().Ordered))
 	for id := range app.ops {
 		m.told.has[id] = true
@@ -265,7 +275,8 @@ func (s *run) renew(n *sim.Node) {
 	s.perform(m, m.replica.HandleEnd(n.Instant(), nil))
 	s.check.resolved(m)
 	next := s.begin(n, m.app, m.replica.Earlier())
-	next.calls, next.must, next.told.has, next.process = m.calls, m.must, m.told.has, m.process
+	next.calls, next.must, next.process = m.calls, m.must, m.process
+	next.told.has, next.told.rank = m.told.has, m.told.rank
 	if m.replica.Earlier().Label != (replica.Label{}) {
 		s.w.Sometimes(Continued)
 	}
@@ -277,7 +288,7 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 	m := &member{n: n, life: n.Process(), inc: n.Incarnation(), app: app, disk: s.disks[n.ID()-1], must: map[opID]bool{}, told: newTold(),
 		process: process{heard: map[timed.NodeID]reach{}}}
 	cfg := s.load.replica
-	cfg.Self, cfg.MaxSnapshot, cfg.Again = m.inc, s.limit(m), s.again[n.ID()-1]
+	cfg.Self, cfg.MaxSnapshot, cfg.Again, cfg.Began = m.inc, s.limit(m), s.again[n.ID()-1], s.wall()
 	if s.opt.Change {
 		cfg.Epoch, cfg.Quorum = n.Order()
 		if cfg.Epoch > 1 {
@@ -298,6 +309,7 @@ func (s *run) begin(n *sim.Node, app *state, has replica.Earlier) *member {
 	s.unlist(m)
 	s.endTogether(m)
 	s.loseQuorum(m)
+	s.loseMachines(m)
 	return m
 }
 

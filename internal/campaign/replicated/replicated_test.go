@@ -64,6 +64,12 @@ func TestForcedEpochsLoseWhatOnlyTheDeadHad(t *testing.T) {
 	require.NotZero(t, reached[Inherited])
 }
 
+func TestOperatorsLetSomeMembersGoOn(t *testing.T) {
+	reached := play(t, Options{Disks: true, Quorum: true, Wipes: true}, 20)
+	require.NotZero(t, reached[Wiped])
+	require.NotZero(t, reached[DeclaredApart])
+}
+
 func TestSnapshotsThatAreDamagedComeAgain(t *testing.T) {
 	reached := play(t, Options{Corrupt: true}, 15)
 	require.NotZero(t, reached[Corrupt])

@@ -260,11 +260,14 @@ func (s *run) forget(d *disk) {
 // operator is how long an operator looks at a view that waits.
 const operator = time.Second
 
+// wall is what the wall clocks of nodes and operators show: what they date is far apart.
+func (s *run) wall() time.Time { return time.Unix(1e9, 0).Add(s.w.Time() * 10_000) }
+
 // declare has an operator let a view of all nodes go on, without those that were declared dead,
 // that waits for an epoch of which all have lost the memory. Disks that lose nothing need one only
 // if a change was forced.
 func (s *run) declare(m *member) {
-	if !s.opt.Change || s.opt.Disks && !s.opt.Damage && s.forced.epoch == 0 {
+	if !s.opt.Change || s.opt.Disks && !s.opt.Damage && !s.opt.Wipes && s.forced.epoch == 0 {
 		return
 	}
 	view := m.view
@@ -273,7 +276,7 @@ func (s *run) declare(m *member) {
 		case m.view != view || m.replica.Situation() != replica.Recovering:
 		case s.complete(view.Set):
 			s.w.Sometimes(Declared)
-			_, _ = m.n.Broadcast(replica.AppendBootstrap(nil, view.ID, time.Unix(0, 0).Add(s.w.Time())), broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity})
+			_, _ = m.n.Broadcast(replica.AppendBootstrap(nil, view.ID, s.wall()), broadcast.Options{Order: broadcast.TotalOrder, Atomicity: broadcast.WeakAtomicity})
 		default:
 			s.declare(m)
 		}

@@ -137,11 +137,9 @@ func (c *check) knows(m *member) {
 	if c.knowledge[m.view.ID] == nil {
 		c.knowledge[m.view.ID] = map[timed.NodeID]knowledge{}
 	}
-	k := knowledge{process: m.process, generation: generationOf(m.disk.keeper.Place().Rank), onDisk: m.disk.at, rolledBack: m.disk.rolledBack, era: m.disk.keeper.Place().Era}
+	k := knowledge{process: m.process, generation: generationOf(m.told.rank), onDisk: m.disk.at, rolledBack: m.disk.rolledBack, era: m.disk.keeper.Place().Era}
 	k.heard = maps.Clone(k.heard)
-	if c.s.opt.Damage {
-		k.ops = maps.Clone(m.told.has)
-	}
+	k.ops = c.keepsKnown(m)
 	c.knowledge[m.view.ID][m.inc.Node] = k
 	m.early, m.dates = map[timed.NodeID]reach{}, map[timed.NodeID]map[timed.NodeID]uint64{}
 	m.saidBehind, m.judged, m.begun = timed.Set{}, false, false

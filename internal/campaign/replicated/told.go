@@ -6,11 +6,14 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/replica"
+	"github.com/failaware/failaware/membership"
 )
 
 // told is what a member was told about operations.
 type told struct {
 	epoch    uint64
+	view     membership.ViewID
+	rank     uint64                // of the state, or that it has promised, as its replica has decided
 	has      map[opID]bool         // in the state, as its replica has decided
 	owed     map[broadcast.ID]bool // own operations that were delivered, and neither applied nor skipped
 	unsure   map[opID]bool         // own operations that were applied, and not said to last
@@ -50,6 +53,10 @@ func (c *check) decides(m *member, e *replica.Effect) {
 			c.allLast(p)
 		case m.disk != nil && !e.Delivery.Transitional:
 			p.held = append(p.held, heldOp{slices.SortedFunc(maps.Keys(p.unsure), opID.compare), e.At})
+		}
+	case replica.Locate:
+		if e.Place != nil {
+			p.rank = max(e.Place.Rank, e.Place.Promised)
 		}
 	case replica.Lasts:
 		c.held(p, e)
@@ -115,6 +122,9 @@ func (c *check) last(p *told, id opID) {
 	c.lasting = append(c.lasting, id)
 	c.lasts[id] = true
 	c.inherits(p, id)
+	if c.outdated(p.view) {
+		c.gone[id] = true
+	}
 	c.s.w.Sometimes(Lasted)
 }
 
@@ -142,10 +152,11 @@ func (c *check) keeps(m *member, sure int) {
 // which a node must say whose earlier process was in views.
 func (c *check) begins(m *member, e *replica.Event) {
 	c.succeeds(m, e.Members)
+	c.permits(m, e)
 	if len(c.lasting) > 0 && c.s.again[m.inc.Node-1] && !e.Lossy {
 		c.fail("begun", m, "begins as if the group were new")
 	}
-	if m.view == nil || c.begun[m.view.ID] || c.s.opt.Disks && !c.forgot { // disks remember
+	if m.view == nil || c.begun[m.view.ID] || c.s.opt.Disks && !c.forgot && e.Absent.Empty() { // disks remember
 		return
 	}
 	c.begun[m.view.ID] = true
