@@ -7,8 +7,15 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// rateEvery is how often the kernel is asked about its clock.
-const rateEvery = time.Minute
+const (
+	// rateEvery is how often the kernel is asked about its clock.
+	rateEvery = time.Minute
+	// doubtful is how many answers in a row, againEvery apart, blame a clock that was fine. The
+	// correction contains the slew of a phase, which chrony makes the shorter the larger the phase is:
+	// mostly it takes seconds.
+	doubtful   = 3
+	againEvery = 15 * time.Second
+)
 
 // Watcher hears what a watch of the kernel's clock finds.
 type Watcher interface {
@@ -26,9 +33,7 @@ func WatchRate(stop <-chan struct{}, rho timed.Drift, w Watcher) {
 }
 
 func watchRate(stop <-chan struct{}, rho timed.Drift, ask func() (Status, error), w Watcher) {
-	tick := time.NewTicker(rateEvery)
-	defer tick.Stop()
-	before, warned := RateUnknown, false
+	before, warned, faulty := RateUnknown, false, 0
 	for {
 		status, err := ask()
 		if errors.Is(err, errors.ErrUnsupported) {
@@ -42,6 +47,15 @@ func watchRate(stop <-chan struct{}, rho timed.Drift, ask func() (Status, error)
 			w.WarnUnwatched(err)
 			warned = true
 		}
+		wait := rateEvery
+		if verdict == RateFaulty {
+			wait = againEvery
+			if faulty++; faulty < doubtful && (before == RateFine || before == RateSuspect) {
+				verdict = before
+			}
+		} else {
+			faulty = 0
+		}
 		if verdict != before {
 			w.JudgeRate(verdict, status)
 			before = verdict
@@ -49,7 +63,7 @@ func watchRate(stop <-chan struct{}, rho timed.Drift, ask func() (Status, error)
 		select {
 		case <-stop:
 			return
-		case <-tick.C:
+		case <-time.After(wait):
 		}
 	}
 }
