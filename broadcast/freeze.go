@@ -18,7 +18,7 @@ type freeze struct {
 	on       bool
 	proposal membership.ViewID // acknowledged last
 	report   []*Report         // in pieces
-	share    int               // pieces of the report that go at once
+	pause    time.Duration     // between two of them; 0: all go at once
 	at       int               // the piece, or the order of the leader, that is next
 	group    *Group            // the part of the plan for members from this view
 	fills    []*Fill           // what this node lacks by that, by the sender's index in this view
@@ -49,20 +49,10 @@ type order struct {
 	plan *Plan
 }
 
-// flushPackets is how many packets of a flush the leader of a proposal gets, and sends, in a
-// one-way timeout. The members of a large group have thousands: together, they would fill
-// buffers on the way, and the same would happen to those that are sent again.
-const flushPackets = 256
-
-// pace returns which of a number of packets are next, of which some go at once. Those behind
-// them are due after a one-way timeout, and all again after two.
-func (f *freeze) pace(now timed.Instant, number, atOnce int, oneWay time.Duration) (from, to int) {
-	from, to = f.at, min(f.at+atOnce, number)
-	if f.at, f.due = to, now.Add(oneWay); to == number {
-		f.at, f.due = 0, now.Add(2*oneWay)
-	}
-	return from, to
-}
+// flushBytes bounds what the leader of a proposal gets, and sends, for a flush in a one-way
+// timeout. The members of a large group have megabytes: together, these would fill buffers on the
+// way, and so would what is sent again.
+const flushBytes = 256 << 10
 
 // Freeze freezes the node when it acknowledges a proposal. lead says that the proposal is
 // its own.
@@ -77,11 +67,7 @@ func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 		}
 	}
 	s.freeze = freeze{on: true, proposal: p.ID, report: cutReport(r, s.cfg.PacketBytes), news: true, due: now, lead: lead}
-	n := max(1, len(p.Members)) // a lead that ends in the turn in which it begins proposes nobody
-	if s.freeze.share = max(1, flushPackets/n); len(s.freeze.report) > s.freeze.share {
-		// The members share the time too.
-		s.freeze.news, s.freeze.due = false, now.Add(s.cfg.Timing.OneWayTimeout*time.Duration(p.Set.Rank(s.cfg.Self.Node))/time.Duration(n))
-	}
+	s.pace(now, p, r.weight())
 	if lead {
 		f := &s.freeze
 		f.view, f.missing = p, len(p.Members)
@@ -89,6 +75,16 @@ func (s *Service) Freeze(now timed.Instant, p *membership.View, lead bool) {
 		for _, r := range f.report {
 			s.handleReport(now, s.cfg.Self, r)
 		}
+	}
+}
+
+// pace divides the time among the members of a large group: the piece of each that is next goes
+// before the second next of any.
+func (s *Service) pace(now timed.Instant, p *membership.View, weight int) {
+	f, n := &s.freeze, len(p.Members)
+	if n*weight > flushBytes {
+		f.pause = s.cfg.Timing.OneWayTimeout * time.Duration(n*weight/flushBytes+1) / time.Duration(len(f.report))
+		f.news, f.due = false, now.Add(f.pause*time.Duration(p.Set.Rank(s.cfg.Self.Node))/time.Duration(n))
 	}
 }
 
@@ -103,7 +99,10 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 		f.news, f.due = false, now.Add(2*s.cfg.Timing.OneWayTimeout)
 		switch {
 		case f.lead && f.orders != nil && !f.flushed:
-			out = s.sendPlan(now, reading, out)
+			out = s.sendPlan(reading, out)
+			if f.at > 0 {
+				f.due = now.Add(s.cfg.Timing.OneWayTimeout)
+			}
 		case f.lead:
 			f.due = timed.Never // the members report, or the flush is over
 		case f.done:
@@ -111,29 +110,36 @@ func (s *Service) actFrozen(now timed.Instant, reading clocksync.Reading, out []
 			p.Done = f.proposal
 			out = append(out, Effect{Kind: Send, Peer: f.proposal.Leader, Packet: p})
 		case !f.planned:
-			from, to := f.pace(now, len(f.report), f.share, s.cfg.Timing.OneWayTimeout)
-			for _, r := range f.report[from:to] {
+			for more := true; more; more = f.at > 0 && f.pause == 0 {
 				p := s.Blank(reading)
-				p.Report = r
+				p.Report = f.report[f.at]
 				out = append(out, Effect{Kind: Send, Peer: f.proposal.Leader, Packet: p})
+				f.at = (f.at + 1) % len(f.report)
+			}
+			if f.at > 0 {
+				f.due = now.Add(f.pause)
 			}
 		}
 	}
 	return s.ask(now, reading, out)
 }
 
-// sendPlan sends pieces of the plan to the members that have not said that they have
+// sendPlan sends the next pieces of the plan to the members that have not said that they have
 // everything.
-func (s *Service) sendPlan(now timed.Instant, reading clocksync.Reading, out []Effect) []Effect {
+func (s *Service) sendPlan(reading clocksync.Reading, out []Effect) []Effect {
 	f := &s.freeze
 	if f.at == 0 {
 		f.orders = slices.DeleteFunc(f.orders, func(o order) bool { return f.told.Has(o.to) })
 	}
-	from, to := f.pace(now, len(f.orders), flushPackets, s.cfg.Timing.OneWayTimeout)
-	for _, o := range f.orders[from:to] {
+	for left := flushBytes; f.at < len(f.orders) && left > 0; f.at++ {
+		o := &f.orders[f.at]
 		p := s.Blank(reading)
 		p.Plan = o.plan
 		out = append(out, Effect{Kind: Send, Peer: o.to, Packet: p})
+		left -= o.plan.weight()
+	}
+	if f.at >= len(f.orders) {
+		f.at = 0
 	}
 	return out
 }

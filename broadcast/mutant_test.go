@@ -213,8 +213,8 @@ func TestAskingTheSourceOnlyIsNoticed(t *testing.T) {
 // The simulator's network carries any number of packets.
 func TestUnpacedFlushesAreNoticed(t *testing.T) {
 	for bug, holds := range map[string]func() bool{
-		"BroadcastReportAtOnce": func() bool { return paced(t, isReport) },
-		"BroadcastPlanAtOnce":   func() bool { return paced(t, isPlan) },
+		"BroadcastReportAtOnce": func() bool { return paced(t, ofReports) },
+		"BroadcastPlanAtOnce":   func() bool { return paced(t, ofPlans) },
 		"BroadcastTermsAtOnce":  termsInTurn,
 	} {
 		t.Run(bug, func(t *testing.T) { noticed(t, bug, holds) })

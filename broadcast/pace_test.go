@@ -9,14 +9,23 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
-// sixtyFour is a group of 64 in small packets. Each member lacks Unordered messages of some others.
-func sixtyFour(t testing.TB) *trio {
-	g := newTrio(64, Config{PacketBytes: MinPacketBytes})
-	g.drop = func(from, to int, _ *Packet) bool { return (from+to)%3 == 0 }
+// crowd is how many members the group of these tests has.
+const crowd = 80
+
+// newCrowd returns a group in small packets that has met many other nodes. Each member lacks
+// Unordered messages of many others.
+func newCrowd(t testing.TB) *trio {
+	g := newTrio(crowd, Config{PacketBytes: MinPacketBytes})
+	g.drop = func(from, to int, _ *Packet) bool { return (from+to)%3 != 0 }
 	for i := range g.nodes {
 		for _, o := range []Order{Unordered, TotalOrder} {
 			_, err := g.cast(i, []byte("x"), Options{o, WeakAtomicity})
 			require.NoError(t, err)
+		}
+		for id := timed.NodeID(crowd + 1); id < 2*crowd; id++ {
+			for c := range classes {
+				g.nodes[i].marks[c].set(Mark{id, 1, 1})
+			}
 		}
 	}
 	g.turn()
@@ -24,23 +33,21 @@ func sixtyFour(t testing.TB) *trio {
 	return g
 }
 
-// paced reports whether no more packets of a kind come from or go to the leader of a proposal in a
-// one-way timeout than a flush may send, while there are more; and whether the flush ends. The
-// leader acts after the others.
-func paced(t testing.TB, of func(*Packet) bool) bool {
-	g, v := sixtyFour(t), viewOf(2, members(64)...)
+// paced reports whether no more bytes of a kind come from or go to the leader of a proposal in
+// little more than a one-way timeout than a flush may send, although there are more; and whether
+// the flush ends.
+func paced(t testing.TB, weight func(*Packet) int) bool {
+	g, v := newCrowd(t), viewOf(2, members(crowd)...)
 	n, most, all := 0, 0, 0
 	g.drop = func(_, _ int, p *Packet) bool {
-		if of(p) {
-			n++
-		}
+		n += weight(p)
 		return false
 	}
 	for i, s := range g.nodes {
 		s.Freeze(g.now, v, i == 0)
 	}
 	tick := g.nodes[0].cfg.Timing.OneWayTimeout / 7
-	var last [8]int // in the ticks of a one-way timeout
+	var last [7]int // in the ticks of a one-way timeout
 	for k := 0; !g.nodes[0].Ready(v.ID); k++ {
 		if k == 1000 {
 			return false
@@ -53,15 +60,26 @@ func paced(t testing.TB, of func(*Packet) bool) bool {
 		}
 		most, g.now = max(most, sum), g.now.Add(tick)
 	}
-	require.Greater(t, all, 2*flushPackets)
-	return most <= 2*flushPackets
+	require.Greater(t, all, flushBytes*3/2)
+	return most <= flushBytes*5/4
 }
 
-func isReport(p *Packet) bool { return p.Report != nil }
-func isPlan(p *Packet) bool   { return p.Plan != nil }
+func ofReports(p *Packet) int {
+	if p.Report == nil {
+		return 0
+	}
+	return p.Report.weight()
+}
 
-func TestTheReportsOfALargeGroupArePaced(t *testing.T) { require.True(t, paced(t, isReport)) }
-func TestThePlanOfALargeGroupIsPaced(t *testing.T)     { require.True(t, paced(t, isPlan)) }
+func ofPlans(p *Packet) int {
+	if p.Plan == nil {
+		return 0
+	}
+	return p.Plan.weight()
+}
+
+func TestTheReportsOfALargeGroupArePaced(t *testing.T) { require.True(t, paced(t, ofReports)) }
+func TestThePlanOfALargeGroupIsPaced(t *testing.T)     { require.True(t, paced(t, ofPlans)) }
 
 // termsInTurn reports whether the terms of a large group's view go to no more members at a time
 // than their packets may, to all in turn, and no longer to those that have shown the view.
@@ -69,17 +87,20 @@ func termsInTurn() bool {
 	n := 64
 	g := newTrio(n, Config{PacketBytes: MinPacketBytes})
 	s := g.nodes[0]
-	s.committed = cutCommit(&Commit{Proposal: g.view.ID, Ordered: make([]Mark, 3*n)}, MinPacketBytes)
-	pieces := len(s.committed)
+	s.committed = cutCommit(&Commit{Proposal: g.view.ID, Ordered: make([]Mark, 20*n)}, MinPacketBytes)
+	pieces, weight := len(s.committed), 0
+	for _, c := range s.committed {
+		weight += c.weight()
+	}
 	got := map[timed.NodeID]int{}
 	ask := func() bool {
 		_, before, to := s.Terms(g.view.ID)
 		for id := range to.All() {
 			got[id]++
 		}
-		return len(before) == pieces && to.Len()*pieces <= termPackets && !to.Empty()
+		return len(before) == pieces && to.Len()*weight <= termBytes && !to.Empty()
 	}
-	turns := (n-1)*pieces/termPackets + 2
+	turns := (n-1)*weight/termBytes + 2
 	for range turns {
 		if !ask() {
 			return false

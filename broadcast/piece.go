@@ -34,6 +34,27 @@ const (
 	branchWeight = 1 + viewWeight + 3*9 + 3
 )
 
+// weight bounds the bytes of a report, as it does those of a plan and of terms.
+func (r *Report) weight() int {
+	return reportWeight + markWeight*(len(r.Acks)+len(r.Ordered)+len(r.Unordered))
+}
+
+func (p *Plan) weight() int {
+	n := planWeight
+	for i := range p.Groups {
+		n += groupWeight + lackWeight*len(p.Groups[i].Lack) + fillWeight*len(p.Groups[i].Fill)
+	}
+	return n
+}
+
+func (c *Commit) weight() int {
+	n := commitWeight + markWeight*(len(c.Ordered)+len(c.Unordered))
+	for i := range c.Branches {
+		n += branchWeight + markWeight*len(c.Branches[i].Acks)
+	}
+	return n
+}
+
 // cutter makes pieces one after the other, each as full as possible.
 type cutter[T any] struct {
 	bytes int      // room of a piece beside its common fields
@@ -229,15 +250,14 @@ func (s *Service) Terms(id membership.ViewID) (with *Commit, before []*Commit, t
 	if len(s.committed) == 0 || s.committed[0].Proposal != id {
 		return nil, nil, to
 	}
-	c := s.committed[0]
-	weight := commitWeight + len(s.members)*announceWeight + markWeight*(len(c.Ordered)+len(c.Unordered))
-	for i := range c.Branches {
-		weight += branchWeight + markWeight*len(c.Branches[i].Acks)
+	weight := 0
+	for _, c := range s.committed {
+		weight += c.weight()
 	}
-	if len(s.committed) == 1 && weight <= s.cfg.PacketBytes-announceFixed {
-		return c, nil, to
+	if len(s.committed) == 1 && weight+len(s.members)*announceWeight <= s.cfg.PacketBytes-announceFixed {
+		return s.committed[0], nil, to
 	}
-	room := max(1, termPackets/len(s.committed))
+	room := max(1, termBytes/weight)
 	for range s.members {
 		m := &s.members[s.served]
 		if s.served = (s.served + 1) % len(s.members); m.Incarnation != s.cfg.Self && !m.here {
@@ -250,8 +270,8 @@ func (s *Service) Terms(id membership.ViewID) (with *Commit, before []*Commit, t
 	return nil, s.committed, to
 }
 
-// termPackets is how many packets with terms travel ahead of one announcement.
-const termPackets = 4 * flushPackets
+// termBytes is how many bytes of terms travel ahead of one announcement.
+const termBytes = 4 * flushBytes
 
 // Usual size of the announcement of a view in a packet: the request and the line of group
 // time, and an entry for each member.
