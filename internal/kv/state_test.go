@@ -641,6 +641,17 @@ func historyIsBounded(t testing.TB) {
 		w.do(Command{Op: Revoke, Lease: id})
 	}
 	require.Len(t, w.s.history.changes, many)
+
+	w.do(Command{Op: Grant, TTL: time.Hour})
+	id = Dot{w.name, w.n}
+	for i := range MaxHistory + 9 {
+		w.do(Command{Op: Put, Key: fmt.Sprint(i), Lease: id})
+	}
+	before := w.s.Place()
+	w.do(Command{Op: Revoke, Lease: id})
+	list, err = allSince(w.s, before)
+	require.NoError(t, err, "who has seen all before gets all of it")
+	require.Len(t, list, MaxHistory+9)
 }
 
 // Changes that a watcher has got stay as they are, whatever is written afterwards.

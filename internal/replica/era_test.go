@@ -210,6 +210,18 @@ func waiterIsOfItsOwnEra(t testing.TB) {
 
 func TestAMemberThatWaitsIsOfItsOwnEra(t *testing.T) { waiterIsOfItsOwnEra(t) }
 
+// What an incarnation has promised binds the next one, whatever rank its state has.
+func TestPromisesOutlastAnIncarnation(t *testing.T) {
+	w := newWorld(3, Config{Quorum: majority(1, 2, 3)})
+	w.install(0, 1, 2)
+	r := w.nodes[0].r
+	r.promised++ // by a view that nobody else has seen settled
+	promised := r.promised
+	r.HandleEnd(w.now, nil)
+	require.Equal(t, promised, r.Earlier().Promised)
+	require.Equal(t, promised, New(r.cfg, r.Earlier()).promised)
+}
+
 // A system may be replaced once the state is of its epoch, at quorums of both.
 func replacedOnceSettled(t testing.TB) {
 	w := changed(Config{})
@@ -225,6 +237,11 @@ func replacedOnceSettled(t testing.TB) {
 		require.True(t, n.r.MayReplace(next))
 	}
 	require.False(t, w.nodes[4].r.MayReplace(next))
+	r := w.nodes[0].r
+	require.Equal(t, timed.SetOf(1, 2, 3, 4), r.Known())
+	r.epochs[1] = epochs{}
+	require.Equal(t, timed.SetOf(1, 3, 4), r.Known(), "a member of an earlier build would not be heard in the next epoch")
+	require.False(t, r.oneEpoch(), "nor is it in the second one")
 	w = newWorld(1, Config{Quorum: majority(1)})
 	w.install(0)
 	require.False(t, w.nodes[0].r.MayReplace(next), "it never changes")

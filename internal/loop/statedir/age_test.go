@@ -124,6 +124,22 @@ func formerIDs(t testing.TB) {
 
 func TestEachIDMayBeAFormerOne(t *testing.T) { formerIDs(t) }
 
+// An id that is given up is forgotten in this process as well as in the next one.
+func TestAForgottenIDIsNone(t *testing.T) {
+	dir := t.TempDir()
+	a, err := OpenAssigned(dir)
+	require.NoError(t, err)
+	require.NoError(t, a.Keep(7))
+	require.EqualValues(t, 7, a.ID())
+	require.NoError(t, a.Forget())
+	require.Equal(t, timed.NoNode, a.ID())
+	require.NoError(t, a.Close())
+	a, err = OpenAssigned(dir)
+	require.NoError(t, err)
+	require.Equal(t, timed.NoNode, a.ID())
+	require.NoError(t, a.Close())
+}
+
 // A node that has lost its configured id does not go on as another one.
 func configuredIDs(t testing.TB) {
 	dir := t.TempDir()
