@@ -118,3 +118,26 @@ func takesNothingOfItsOwn() bool {
 }
 
 func TestANodeTakesNothingOfItsOwn(t *testing.T) { require.True(t, takesNothingOfItsOwn()) }
+
+// What one member says is stable takes nothing back that another one has said.
+func TestStabilityIsNotTakenBack(t *testing.T) {
+	s := New(Config{})
+	require.True(t, s.noteStable([2]uint64{5, 3}))
+	require.True(t, s.noteStable([2]uint64{4, 4}))
+	require.Equal(t, [atomicities]uint64{StrongAtomicity: 5, StrictAtomicity: 4}, s.reported)
+	require.False(t, s.noteStable([2]uint64{5, 4}))
+}
+
+// Messages with one stamp come in the order of their senders, and those of a sender in that of
+// sending. Builds that had another order would deliver differently in one view.
+func TestEqualStampsAreOrderedBySender(t *testing.T) {
+	var h deferredHeap
+	for _, a := range []deferredMessage{{stamp: 7, member: 2, seq: 1}, {stamp: 7, member: 1, seq: 9}, {stamp: 7, member: 1, seq: 8}, {stamp: 6, member: 3, seq: 1}, {stamp: 7, member: 0, seq: 99}} {
+		h.push(a)
+	}
+	var got []uint64
+	for len(h.heap) > 0 {
+		got = append(got, h.pop().seq)
+	}
+	require.Equal(t, []uint64{1, 99, 8, 9, 1}, got)
+}
