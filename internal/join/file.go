@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+
+	"github.com/failaware/failaware/internal/trust"
 )
 
 // maxFile bounds the size of a file with addresses in bytes.
@@ -22,10 +24,8 @@ func (f *Finder) readFile(ctx context.Context, s *search) (addrs []netip.AddrPor
 	if err != nil {
 		return nil, err
 	}
-	if s.file = info; !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file", s.Path) // to open a pipe would wait for its writer
-	}
-	file, err := os.Open(s.Path)
+	s.file = info
+	file, err := trust.OpenRegular(s.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -222,7 +222,7 @@ func TestFilesAreWatched(t *testing.T) {
 		require.NoError(t, os.Mkdir(path, 0o700))
 		time.Sleep(lookEvery)
 		synctest.Wait()
-		require.Contains(t, w.Found().Sources[0].Problem, "is not a file")
+		require.Contains(t, w.Found().Sources[0].Problem, "is not a regular file")
 	})
 }
 
@@ -275,7 +275,7 @@ func TestAFileIsEditedInPlace(t *testing.T) {
 func TestADeviceIsNoFile(t *testing.T) {
 	w := newWorld(t, "file:"+os.DevNull)
 	_, err := w.readFile(t.Context(), w.sources[0])
-	require.ErrorContains(t, err, "is not a file")
+	require.ErrorContains(t, err, "is not a regular file")
 }
 
 // However many addresses there are, few are candidates.
