@@ -60,7 +60,7 @@ func (s *Service) makePlan(now timed.Instant) {
 		f.flushed, f.news = true, true
 		return
 	}
-	f.news = true
+	f.news, f.patient = true, now.Add(patience*s.cfg.Timing.Expires)
 	parts := f.parted(p)
 	for i := range parts {
 		if m := f.view.Members[i].Node; m != s.cfg.Self.Node {
@@ -195,6 +195,34 @@ func (f *freeze) fill(g *Group, senders *places) {
 			}
 		}
 	}
+}
+
+// patience is for how many times Expires the members of a proposal may fetch what they lack.
+const patience = 10
+
+// Stuck returns members of the proposal that this node leads whose flush takes so long that
+// they seem to hear nobody who holds what they lack: the leader does not if they come from
+// another view than it. Those that come from the same view as they, and lack nothing, or else one
+// of them, can go on. The others then come from that view alone, and lack nothing.
+func (s *Service) Stuck(now timed.Instant) (stuck timed.Set) {
+	f := &s.freeze
+	if !f.on || !f.lead || f.patient == 0 || f.flushed || now < f.patient {
+		return stuck
+	}
+	for _, b := range f.commit.Branches {
+		var from timed.Set
+		for i, r := range f.reports {
+			if r.Previous == b.Previous {
+				from.Add(f.view.Members[i].Node)
+			}
+		}
+		lacking := from.Intersect(f.lacking)
+		if lacking == from {
+			lacking.Remove(lacking.Min())
+		}
+		stuck = stuck.Union(lacking)
+	}
+	return stuck
 }
 
 // handleDone takes a member's message that it has everything that the plan assigned to it.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/membership"
+	"github.com/failaware/failaware/timed"
 )
 
 // flushPastTheSource has a flush whose source and the member that lacks messages do not hear each
@@ -46,3 +47,30 @@ func flushPassesTheSource() bool {
 
 // A member that does not hear the one which the plan names gets what it lacks from others.
 func TestAFlushPassesTheSource(t *testing.T) { require.True(t, flushPassesTheSource()) }
+
+// A member that nobody can give what it lacks holds the view change up for some time. Then the
+// leader knows who that is.
+func TestAStuckFlushIsNoticed(t *testing.T) {
+	w := newTrio(4, Config{})
+	w.drop = func(_, to int, p *Packet) bool { return to == 1 && p.Plan == nil }
+	_, err := w.cast(0, []byte("hello"), Options{TotalOrder, WeakAtomicity})
+	require.NoError(t, err)
+	for range 20 {
+		w.now = w.now.Add(time.Millisecond)
+		w.turn()
+	}
+	v := viewOf(2, 0, 1, 2, 3)
+	v.ID = membership.ViewID{Sequence: 2, Leader: incarnation(2).Node, Boot: incarnation(2).Boot}
+	for i := range w.nodes {
+		w.nodes[i].Freeze(w.now, v, i == 2)
+	}
+	patient := w.now.Add(patience * w.nodes[2].cfg.Timing.Expires)
+	for w.now < patient.Add(20*time.Millisecond) {
+		require.True(t, w.now >= patient || w.nodes[2].Stuck(w.now).Empty())
+		w.now = w.now.Add(3 * time.Millisecond)
+		w.turn()
+	}
+	require.False(t, w.nodes[2].Ready(v.ID))
+	require.Equal(t, timed.SetOf(incarnation(1).Node), w.nodes[2].Stuck(w.now))
+	require.Empty(t, w.nodes[1].Stuck(w.now), "it does not lead")
+}

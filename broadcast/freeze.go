@@ -39,7 +39,8 @@ type freeze struct {
 	orders  []order   // the plan
 	terms   []*Commit // in pieces
 	lacking timed.Set
-	told    timed.Set // members that have said that they lack nothing
+	told    timed.Set     // members that have said that they lack nothing
+	patient timed.Instant // until then the members fetch what they lack
 	flushed bool
 }
 

@@ -10,6 +10,9 @@ func (s *Service) HandleWon(now timed.Instant, support, refused, alive timed.Set
 	if s.proposal == nil && s.view.is(support, boot, s.cfg.Self) {
 		return out
 	}
+	if s.proposal == nil && s.view != nil && s.installers == s.view.Set {
+		s.putOff = timed.Set{}
+	}
 	want := s.want(support, refused, alive, boot)
 	switch {
 	case s.proposal != nil && s.proposal.same(want):
@@ -53,6 +56,7 @@ func (s *Service) want(support, refused, alive timed.Set, boot func(timed.NodeID
 			set.Add(id)
 		}
 	}
+	set = set.Minus(s.putOff)
 	v := &View{Set: set, Members: make([]Member, 0, set.Len())}
 	for id := set.Next(0); id != 0; id = set.Next(id) {
 		b := boot(id)
@@ -75,6 +79,26 @@ func (s *Service) propose(want *View, out []Effect) []Effect {
 	s.acked = want.ID
 	out = s.drop(Proposed, s.cfg.Self.Node, out)
 	return append(out, Effect{Kind: RequestRound})
+}
+
+// PutOff proposes the next view without some nodes that are not members of the committed one.
+// They come once all its members have installed it, and come from another view than they.
+func (s *Service) PutOff(_ timed.Instant, ids timed.Set, out []Effect) []Effect {
+	if s.view != nil {
+		ids = ids.Minus(s.view.Set)
+	}
+	p := s.proposal
+	if p == nil || !p.Set.Intersects(ids) {
+		return out
+	}
+	s.putOff = s.putOff.Union(ids)
+	next := &View{Set: p.Set.Minus(ids)}
+	for i := range p.Members {
+		if m := p.Members[i].Incarnation; next.Set.Has(m.Node) {
+			next.Members = append(next.Members, Member{Incarnation: m})
+		}
+	}
+	return s.propose(next, out)
 }
 
 // waitForOldLeases notes the end of the last leases of the members that the next view
@@ -252,6 +276,7 @@ func (s *Service) HandleGaveUp(now timed.Instant, why Reason, by timed.NodeID, o
 	}
 	s.proposal = nil
 	s.view, s.granted = nil, 0
+	s.putOff = timed.Set{}
 	if resigned.None() {
 		return out
 	}

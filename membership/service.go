@@ -45,6 +45,7 @@ type Service struct {
 	wait       timed.Instant // members left behind may count on their leases until then
 	tried      bool          // the wait is over, and votes are missing: a reply comes next
 	installers timed.Set     // members that are known to have installed view
+	putOff     timed.Set     // nodes that come when the next view is installed
 
 	carried  timed.Instant // end of the leases granted on a view that was given up
 	resigned *View         // the view that was given up

@@ -22,7 +22,8 @@ type Topology struct {
 // it still, and checks the promises of the mode. In half of the worlds another graph
 // came before. In mode Available (Stoller's Assertion 4'): after nodes × the election
 // bound every process is led, there are no more groups than a minimum clique cover
-// needs, no leader changes, and all nodes of a group hold it as their up-to-date view.
+// needs, no leader changes, and all nodes of a group hold it as their up-to-date view (with a
+// broadcast later: nodes that cannot get the messages that they must have come alone).
 // In mode Strict: after the election bound a leader is always supported by every process
 // that is connected to it (BI), and every clique without links to other nodes is
 // led (T). With a quorum system somebody leads globally if any node hears a quorum. It
@@ -100,8 +101,11 @@ func (w *World) holdStill(g graph, start int64, res *Topology) {
 		stabilize *= time.Duration(len(g))
 	}
 	calm := start + int64(stabilize)
-	end := calm + int64(20*w.opt.Timing.Expires)
 	still := calm + int64(w.bounds.View-w.bounds.Elect)
+	if w.cast != nil { // one after the other is put off, because it hears nobody who has what it lacks
+		still += int64(len(g)) * int64(11*w.opt.Timing.Expires)
+	}
+	end := still + int64(20*w.opt.Timing.Expires)
 	last := uint64(0)
 	for w.now < end && len(w.queue.heap) > 0 {
 		if !w.step() {

@@ -108,6 +108,8 @@ func topologies() []Campaign {
 		fourfold(Campaign{Name: "topology-quorum", Purpose: "still connectivity, random quorum systems",
 			Options: sim.Options{Nodes: 6, Quorum: sim.RandomQuorum}, Play: sim.RunTopology, Check: 50, Test: 100}),
 		[]Campaign{
+			{Name: "topology-broadcast", Purpose: "still connectivity, broadcast", Options: sim.Options{Nodes: 7, Broadcast: cast},
+				Play: sim.RunTopology, Check: 2, Test: 50},
 			{Name: "topology-collated", Purpose: "still connectivity, collated replies", Options: sim.Options{Nodes: 7, Collation: tree},
 				Play: sim.RunTopology, Check: 50, Test: 100, Long: 4},
 			{Name: "topology-collated-strict", Purpose: "still connectivity, collated replies, mode strict",

@@ -85,6 +85,9 @@ func (s *Stack) timeoutBroadcast(now timed.Instant) {
 	if s.broadcast.Ready(s.acknowledged) {
 		s.viewsOut = s.views.HandleFlushed(now, s, s.viewsOut[:0])
 		s.performViews()
+	} else if stuck := s.broadcast.Stuck(now); !stuck.Empty() {
+		s.viewsOut = s.views.PutOff(now, stuck, s.viewsOut[:0])
+		s.performViews()
 	}
 }
 
