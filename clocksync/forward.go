@@ -61,14 +61,14 @@ func (c *Sync) utc(now timed.Instant) (u UTC, ok bool) {
 	return u, u.says()
 }
 
-// Tell says what this node knows of UTC to a leader that has announced u, or nothing, and so may not
-// know who has proved UTC. A node that has restarted may lead before it has followed anybody. The
-// effect is TellUTC, unless there is nothing to say.
+// Tell says what this node knows of UTC to a leader that has announced u, or nothing, and knows of
+// fewer references that have proved UTC. A node that has restarted may lead before it has followed
+// anybody. The effect is TellUTC, unless there is nothing to say.
 func (c *Sync) Tell(now timed.Instant, leader timed.NodeID, u *UTC, out []Effect) []Effect {
-	if u != nil && (u.Proved > 0 || u.State == UTCDisputed) {
+	if u != nil && u.State == UTCDisputed {
 		return out
 	}
-	if own, _ := c.utc(now); own.Proved > 0 {
+	if own, _ := c.utc(now); own.Proved > 0 && (u == nil || own.Proved > u.Proved) {
 		return append(out, Effect{Kind: TellUTC, Peer: leader, UTC: own})
 	}
 	return out
@@ -87,7 +87,10 @@ func (c *Sync) HandleTold(now timed.Instant, u *UTC, lo, hi time.Duration, out [
 // HandleUTC takes the leader's announcement of UTC. H_leader − H_self lies in [lo, hi]
 // at now.
 func (c *Sync) HandleUTC(now timed.Instant, u *UTC, lo, hi time.Duration, out []Effect) []Effect {
-	if c.snap.own {
+	// Until the leader has heard of more that have proved UTC, what they have proved stays. Earlier
+	// builds do not listen, and name none.
+	own, _ := c.utc(now)
+	if c.snap.own || own.State == UTCKnown && u.State == UTCKnown && 0 < u.Proved && u.Proved < own.Proved {
 		return out
 	}
 	return c.takeOver(now, u, lo, hi, out)

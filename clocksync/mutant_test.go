@@ -70,6 +70,7 @@ var notices = map[string]func(testing.TB){
 	"ProofNotInherited":     proofIsInherited,
 	"RestsTooFast":          lineIsTooFast,
 	"ForwardsTheTooWide":    tooWideStays,
+	"FewerReplaceTheProof":  provedByFewer,
 	"VoterTellsNothing":     voterTells,
 	"ToldAnyProof":          voterTells,
 	"LeapHidesTheProof":     proofWithoutUTC,

@@ -178,6 +178,41 @@ func announce(c *Sync, now timed.Instant) *UTC {
 	return &u
 }
 
+// provedByFewer has node 3, which has led alone and believes its only reference, which is wrong by ten
+// seconds, lead node 2, which has followed three right ones. Node 2 keeps what it knows until node 3
+// has heard of it, also if its first answers are lost.
+func provedByFewer(t testing.TB) {
+	g, now := newInheritance(t, timed.Instant(time.Hour), time.Second)
+	cfg := g.cfg
+	cfg.Self = timed.Incarnation{Node: 3, Boot: 3}
+	c := New(cfg, now, g.utc(now))
+	c.HandleLead(now, nil)
+	for k := range 5 {
+		now = now.Add(time.Second)
+		asking(c, func(at timed.Instant) Time { return g.utc(at) + Time(10*time.Second) })(now, 9, 0, NoLeap)
+		c.Steer(now, nil)
+		u := announce(c, now)
+		g.follow(t, c, now)
+		told := g.Tell(now, 3, u, nil)
+		r := g.Read(now)
+		require.LessOrEqual(t, r.Time.Sub(g.utc(now)).Abs(), r.UTCBound, k)
+		switch {
+		case k < 2:
+			require.EqualValues(t, 1, u.Proved)
+			require.Len(t, told, 1)
+		case k == 2:
+			c.HandleTold(now, &told[0].UTC, 0, 0, nil)
+		default:
+			require.EqualValues(t, 3, u.Proved)
+			require.Empty(t, told)
+			r = c.Read(now)
+			require.LessOrEqual(t, r.Time.Sub(g.utc(now)).Abs(), r.UTCBound, k)
+		}
+	}
+}
+
+func TestWhatFewerHaveProvedReplacesNothing(t *testing.T) { provedByFewer(t) }
+
 func TestAVoterTellsWhoProvedUTC(t *testing.T) { voterTells(t) }
 
 // proofWithoutUTC has a leader say who has proved UTC while a leap second is near, and a follower

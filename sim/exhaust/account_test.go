@@ -315,6 +315,7 @@ var survivors = map[string]string{
 	"RestsTooFast":         "clocks of the search have one MaxSlew",
 	"ForwardsTheTooWide":   "there are no references of UTC",
 	"SampleOverASuspend":   "nodes ask no servers",
+	"FewerReplaceTheProof": "there are no references of UTC",
 	"VoterTellsNothing":    "there are no references of UTC",
 	"ToldAnyProof":         "there are no references of UTC",
 	"LeapHidesTheProof":    "there are no references of UTC",
