@@ -145,7 +145,7 @@ var (
 	// will be delivered. A [*UnknownOutcomeError] says why.
 	ErrOutcomeUnknown = errors.New("failaware: the outcome of the broadcast is unknown")
 	// ErrConsumer: another goroutine receives the deliveries.
-	ErrConsumer = errors.New("failaware: deliveries have one consumer at a time")
+	ErrConsumer = errors.New("failaware: deliveries have one consumer at a time, and another one has them: a replica, or a loop over Deliveries")
 	// ErrSendOnly: the node was started with [BroadcastConfig.SendOnly].
 	ErrSendOnly = errors.New("failaware: this node keeps no deliveries (BroadcastConfig.SendOnly)")
 )

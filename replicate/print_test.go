@@ -19,7 +19,9 @@ func TestAnswersArePrinted(t *testing.T) {
 	fresh.UpToDate, fresh.Situation, fresh.Behind = false, Transferring, 4
 	require.Regexp(t, `^view 3@1/000000000000000a of {1 2}, not up to date; .*; 4 calls of the application wait$`, fmt.Sprint(fresh))
 
-	require.Equal(t, "operation none applied, lasting, with result 5", Applied{Result: 5, Lasting: true}.String())
-	require.Equal(t, "operation none applied by an earlier attempt, with result <nil>", Applied{Repeated: true}.String())
-	require.Equal(t, "operation none applied as transitional, with result <nil>", Applied{Transitional: true}.String())
+	require.Equal(t, "no operation", Applied{}.String())
+	id := failaware.MessageID{Sender: 1, Boot: 10, Sequence: 7}
+	require.Regexp(t, "^operation 1/000000000000000a/.*7 applied, lasting, with result 5$", Applied{ID: id, Result: 5, Lasting: true}.String())
+	require.Regexp(t, "7 applied by an earlier attempt, with result <nil>$", Applied{ID: id, Repeated: true}.String())
+	require.Regexp(t, "7 applied as transitional, with result <nil>$", Applied{ID: id, Transitional: true}.String())
 }

@@ -40,6 +40,8 @@ type Applied struct {
 func (a Applied) String() string {
 	how := "applied"
 	switch {
+	case a.ID == (failaware.MessageID{}):
+		return "no operation"
 	case a.Repeated:
 		how = "applied by an earlier attempt"
 	case a.Transitional:
