@@ -7,13 +7,10 @@ import (
 	"github.com/failaware/failaware/timed"
 )
 
+// How often the kernel is asked about its clock, and about one that breaks ρ: the correction
+// contains the slew of a phase, which mostly takes seconds.
 const (
-	// rateEvery is how often the kernel is asked about its clock.
-	rateEvery = time.Minute
-	// doubtful is how many answers in a row, againEvery apart, blame a clock that was fine. The
-	// correction contains the slew of a phase, which chrony makes the shorter the larger the phase is:
-	// mostly it takes seconds.
-	doubtful   = 3
+	rateEvery  = time.Minute
 	againEvery = 15 * time.Second
 )
 
@@ -33,7 +30,7 @@ func WatchRate(stop <-chan struct{}, rho timed.Drift, w Watcher) {
 }
 
 func watchRate(stop <-chan struct{}, rho timed.Drift, ask func() (Status, error), w Watcher) {
-	before, warned, faulty := RateUnknown, false, 0
+	before, warned := RateUnknown, false
 	for {
 		status, err := ask()
 		if errors.Is(err, errors.ErrUnsupported) {
@@ -47,18 +44,13 @@ func watchRate(stop <-chan struct{}, rho timed.Drift, ask func() (Status, error)
 			w.WarnUnwatched(err)
 			warned = true
 		}
-		wait := rateEvery
-		if verdict == RateFaulty {
-			wait = againEvery
-			if faulty++; faulty < doubtful && (before == RateFine || before == RateSuspect) {
-				verdict = before
-			}
-		} else {
-			faulty = 0
-		}
 		if verdict != before {
 			w.JudgeRate(verdict, status)
 			before = verdict
+		}
+		wait := rateEvery
+		if verdict == RateFaulty {
+			wait = againEvery
 		}
 		select {
 		case <-stop:
