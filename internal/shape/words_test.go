@@ -13,7 +13,7 @@ import (
 )
 
 // mostWords is how many words the pages below docs may have that people write.
-const mostWords = 32_200
+const mostWords = 32_400
 
 // generated are the pages that programs write.
 var generated = []string{"docs/mutants.md", "docs/sim-report.md", "docs/reference/commands.md",
