@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/failaware/failaware/broadcast"
+	"github.com/failaware/failaware/timed"
 )
 
 // flushAll has the disks of nodes get all that they lack, until nothing follows from that.
@@ -106,3 +109,35 @@ func promisedIsNotGoneBack(t testing.TB) {
 }
 
 func TestADiskThatHasPromisedAGenerationHasNotGoneBack(t *testing.T) { promisedIsNotGoneBack(t) }
+
+// promisedAndGoneBack has b last on the disks of nodes 1 and 2, and then the disk of node 2 go back
+// to a. Node 1 says so, and an operator lets the two begin. The view ends when the disk of node 2 has
+// promised the generation, and no more. Nodes 2 and 3 are no quorum that remembers: b may be lost.
+func promisedAndGoneBack(t testing.TB) {
+	l := newLagging(Config{Stored: true, Quorum: majority(1, 2, 3)}, 3)
+	l.enter(0, 1, 2)
+	l.flushAll(0, 1, 2)
+	l.opWith(0, "a", strict)
+	l.flushAll(0, 1, 2)
+	has := l.nodes[1].written[l.nodes[1].sure]
+	l.opWith(0, "b", strict)
+	l.flushAll(0, 1)
+	require.Contains(t, l.truth.lasting, "b")
+	l.reboot(1, 7, node{app: has.app, place: has.place})
+	l.nodes[1].written = []written{has}
+	l.enter(0, 1)
+	l.hinder(lane{1, broadcast.ClassUnordered}) // with the state
+	l.declare(nil, 0)
+	require.Positive(t, l.nodes[1].r.promised)
+	require.Equal(t, "a", l.nodes[1].app)
+	l.miss(1) // the state of node 1
+	l.enter(1, 2)
+	l.run(5 * time.Millisecond)
+	for _, n := range l.nodes[1:] {
+		require.Equal(t, Recovering, n.r.Situation())
+		e, _ := n.has(EventRolledBack)
+		require.Equal(t, timed.SetOf(2), e.Members)
+	}
+}
+
+func TestAPromiseForgivesNoDisk(t *testing.T) { promisedAndGoneBack(t) }

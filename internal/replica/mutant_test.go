@@ -30,6 +30,7 @@ var notices = map[string]func(testing.TB){
 	"ReplicaGroupUndated":        beganAgain,
 	"ReplicaDatedBySome":         datedByAll,
 	"ReplicaPromisedGoneBack":    promisedIsNotGoneBack,
+	"ReplicaPromiseForgives":     promisedAndGoneBack,
 	"ReplicaBegunByVoters":       beginsWithTheNewest,
 	"ReplicaBegunAsNew":          beginsLossy,
 	"ReplicaAwaitedAsNew":        awaitedInVain,

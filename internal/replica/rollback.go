@@ -176,12 +176,16 @@ func (m *Replica) lacking() (set timed.Set) {
 	return set
 }
 
-// lacks reports whether a member lacks what it has confirmed. One that has promised a generation has
-// given up what it confirmed before. Members of earlier builds do not know generations.
+// lacks reports whether a member lacks what it has confirmed. A member without a state of any rank
+// that has promised a generation had lost its disk, has got what it remembers from a view that began,
+// and so has given up what it confirmed before. Members of earlier builds do not know generations.
 func (m *Replica) lacks(c *confirmed) bool {
 	i := m.view.Set.Rank(c.node)
-	r := m.reports[i]
-	has := confirmed{c.node, m.disks[i].has, max(r.lineage.Rank, r.promised) / generation}
+	rank := m.reports[i].lineage.Rank
+	if rank == 0 {
+		rank = m.reports[i].promised
+	}
+	has := confirmed{c.node, m.disks[i].has, rank / generation}
 	if !m.promises {
 		has.in = c.in
 	}
