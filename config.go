@@ -138,8 +138,9 @@ type Config struct {
 	// zero means 1024.
 	EventBuffer int
 	// MaxPacket is the size of the largest packet in bytes, 1200 to 65,000. Zero means
-	// 1200, enough for views of at least some 50 members. It must be the same
-	// everywhere, and the network must carry such packets unfragmented.
+	// 1200, usually enough for views of 72 members. A group of n may need 654 + 32·n: a
+	// view that does not fit does not form. MaxPacket must be the same everywhere, and the
+	// network must carry such packets unfragmented.
 	MaxPacket int
 	// Broadcast turns the atomic broadcast on; nil leaves it off. It must be on in all
 	// nodes of a group, or in none.

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/internal/wire"
 	"github.com/failaware/failaware/leader/quorum"
 )
 
@@ -109,6 +110,14 @@ func TestAPacketLargerThanAnInterfaceTakesIsWarnedOf(t *testing.T) {
 	require.Regexp(t, `^MaxPacket: the interface .*, whose MTU is \d+, takes no packets of more than \d+ bytes: set `, large.Warnings()[0])
 }
 
+// many returns peers on this machine.
+func many(n int) (peers []Peer) {
+	for i := range n {
+		peers = append(peers, Peer{NodeID(i + 2), fmt.Sprintf("127.0.0.1:%d", 7002+i)})
+	}
+	return peers
+}
+
 func TestWarnings(t *testing.T) {
 	coarse := LAN()
 	coarse.MaxDrift = 250_000
@@ -145,6 +154,9 @@ func TestWarnings(t *testing.T) {
 		{Config{ID: 1, Listen: "[::1]:7", Peers: []Peer{{2, "[::1]:8"}, {3, "127.0.0.1:7"}}}, "Listen: the node listens at [::1]:7, from which it cannot reach 127.0.0.1:7 of Peers: both need addresses of IPv4, or both of IPv6"},
 		{Config{ID: 1, Insecure: true, Listen: "192.0.2.1:7", Join: []string{"192.0.2.2:1", "[2001:db8::7]:1"}}, ""},
 		{Config{ID: 1, Insecure: true, Listen: "[::]:7", Join: []string{"192.0.2.2:1"}}, ""},
+		{Config{ID: 1, Peers: many(wire.Usual - 1)}, ""},
+		{Config{ID: 1, Peers: many(wire.Usual)}, "MaxPacket: a view of 73 members may need packets of 2990 bytes"},
+		{Config{ID: 1, Peers: many(wire.Usual), MaxPacket: 2990}, ""},
 		{Config{ID: 1, Quorum: system(t, "majority:1,2,3")}, ""},
 		{Config{ID: 1, Quorum: system(t, "majority:1,2,3"), Peers: []Peer{{3, "127.0.0.1:3"}}}, ""},
 		{Config{ID: 1, Quorum: system(t, "majority:1,2,3"), Peers: []Peer{{0, "127.0.0.1:3"}}}, ""},

@@ -29,6 +29,10 @@ func (c Config) Warnings() (list []string) {
 	if w := c.packetWarning(); w != "" {
 		list = append(list, w)
 	}
+	if n, most := len(c.Peers)+1, wire.PacketFor(len(c.Peers)+1); n > wire.Usual && c.MaxPacket < most {
+		list = append(list, fmt.Sprintf("MaxPacket: a view of %d members may need packets of %d bytes, and does not form without: set it at all nodes, "+
+			"where the MTU carries it; %d bytes are enough for %d members", n, most, wire.MaxPacket, wire.Usual))
+	}
 	if w := c.quorumWarning(); w != "" {
 		list = append(list, w)
 	}

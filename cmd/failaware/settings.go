@@ -113,7 +113,7 @@ var settings = []*setting{
 	{"peers", "peer", kindPeer, "Peers", "another node, or HOST:PORT alone if its id is not known; one is enough, more are for when it is down; can be repeated", addPeer},
 	{"join", "join", kindJoin, "Join", "where members may be found: an address, a name with all its addresses, a service of the DNS, a file with HOST:PORT in each line, or a multicast group; all nodes can have the same; can be repeated", addJoin},
 	{"max_peers", "max-peers", "count", "MaxPeers", "how many peers there can be (default 254)", integer(func(c *nodeConfig) *int { return &c.MaxPeers })},
-	{"max_packet", "max-packet", "bytes", "MaxPacket", "size of the largest packet, the same everywhere; the MTU of all interfaces must be larger by 28 bytes, by 48 with IPv6 (default 1200)", integer(func(c *nodeConfig) *int { return &c.MaxPacket })},
+	{"max_packet", "max-packet", "bytes", "MaxPacket", "size of the largest packet, the same everywhere; the MTU of all interfaces must be larger by 28 bytes, by 48 with IPv6; more than 72 members need 654 bytes, and 32 for each (default 1200)", integer(func(c *nodeConfig) *int { return &c.MaxPacket })},
 	{"event_buffer", "event-buffer", "count", "EventBuffer", "how many events are kept (default 1024)", integer(func(c *nodeConfig) *int { return &c.EventBuffer })},
 	{"preset", "preset", "local|lan|wan", "", "the source of all timing constants that are not set (default lan)", parsed(func(c *nodeConfig) *failaware.Timing { return &c.Timing }, timed.Preset)},
 

@@ -27,6 +27,10 @@ const (
 	maxMember      = 32
 )
 
+// Usual is how many members a view may have that fits in a packet of [MaxPacket] bytes, even if each
+// of them was alone before. Unusually large numbers take more room.
+const Usual = 72
+
 // PacketFor returns how many bytes hold every packet of a group of n nodes: all
 // frames in one packet, every number as wide as possible, and every member from a
 // view of its own whose leader is gone. Refusals travel by themselves. A request takes up to treeBytes more

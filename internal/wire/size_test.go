@@ -21,7 +21,7 @@ func TestLargestViews(t *testing.T) {
 	}{
 		"proposal":             {proposePacket, 94},
 		"commit after a crash": {func(n int) Packet { return commitPacket(n, fromOneView) }, 87},
-		"commit of loners":     {func(n int) Packet { return commitPacket(n, fromOwnViews) }, 72},
+		"commit of loners":     {func(n int) Packet { return commitPacket(n, fromOwnViews) }, Usual},
 		"fullest commit":       {fullestPacket, 17},
 	} {
 		var e Encoder
