@@ -25,8 +25,8 @@ func leadersOfALeftEpoch(t *testing.T) (former []failaware.NodeID) {
 			require.NoError(t, err)
 			return q
 		}
-		var nodes []*failaware.Node
-		for id := failaware.NodeID(1); id <= 6; id++ {
+		nodes := make([]*failaware.Node, 6)
+		start := func(id failaware.NodeID) {
 			c := failaware.Config{ID: id, Transport: net.Transport(), StateDir: dir, RankBy: failaware.ByID}
 			if c.JoinQuorum = id > 3; id <= 3 {
 				c.Quorum = system("majority:1,2,3")
@@ -36,8 +36,15 @@ func leadersOfALeftEpoch(t *testing.T) (former []failaware.NodeID) {
 			}
 			n, err := failaware.Start(t.Context(), c)
 			require.NoError(t, err)
+			nodes[id-1] = n
+		}
+		for id := failaware.NodeID(2); id <= 6; id++ {
+			start(id)
+		}
+		time.Sleep(2 * time.Second)
+		start(1) // another node leads globally
+		for _, n := range nodes {
 			defer n.Close()
-			nodes = append(nodes, n)
 		}
 		global := func(of ...failaware.NodeID) (leaders []failaware.NodeID) {
 			for _, id := range of {

@@ -51,9 +51,9 @@ func TestFind(t *testing.T) {
 	require.Equal(t, sim.Options{Roughness: 4, Mode: leader.Strict}, c.Options)
 	_, err = Find("topo")
 	require.ErrorContains(t, err, "topology-strict")
-	require.NotContains(t, err.Error(), "broadcast")
+	require.NotContains(t, err.Error(), "rough")
 	_, err = Find("moon")
-	require.ErrorContains(t, err, "broadcast")
+	require.ErrorContains(t, err, "rough")
 }
 
 // Varied campaigns have every mode with every rank, and both with every preset that
