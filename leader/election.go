@@ -143,7 +143,7 @@ func (e *Election) SetAlive(now timed.Instant, alive timed.Set) {
 	if lost := e.alive.Minus(alive); lost.Has(e.lockedTo.Node) {
 		e.turnsFrom = timed.Later(e.turnsFrom, now)
 	}
-	e.alive, e.topValid = alive, false
+	e.alive = alive
 	e.lookAround()
 }
 
@@ -229,7 +229,6 @@ func (e *Election) Forget(id timed.NodeID) {
 	p.boot, p.state = 0, State{}
 	p.quorum, p.quorumKnown = QuorumID{}, false
 	e.replies.Remove(id)
-	e.topValid = false
 	e.lookAround()
 }
 

@@ -70,14 +70,15 @@ func (e *Election) holdsQuorum() bool {
 	return e.global != nil && e.cfg.Quorum != nil && e.cfg.Quorum.IsQuorum(e.inQuorum())
 }
 
-// lookAround notes whether the nodes that this one hears hold a quorum with it, and whether
-// it may lead globally then: where quorum systems are replaced, members do.
+// lookAround forgets the best candidate, and notes whether the nodes that this one hears hold a
+// quorum with it, and whether it may lead globally then: where quorum systems are replaced, members
+// do.
 func (e *Election) lookAround() {
 	g := e.global
-	if g == nil {
+	if e.topValid = false; g == nil {
 		return
 	}
-	e.topValid, g.quorate = false, false
+	g.quorate = false
 	if e.cfg.Quorum == nil || e.cfg.Epochs != nil && !e.cfg.Quorum.Members().Has(e.cfg.Self.Node) {
 		return
 	}

@@ -39,4 +39,8 @@ func hearsAQuorum(t testing.TB) {
 	var st State
 	plain.FillState(start, &st)
 	require.False(t, st.Quorate, "it has no quorum system")
+	plain.NoteState(incarnation(3), &State{Contender: true, Leading: true, Support: 9})
+	require.EqualValues(t, 3, plain.best())
+	plain.HandleQuorum(start, 3, QuorumID{Epoch: 1, Digest: 5}, nil)
+	require.NotEqualValues(t, 3, plain.best(), "node 3 has one")
 }
