@@ -29,9 +29,8 @@ func (c Config) Warnings() (list []string) {
 	if w := c.packetWarning(); w != "" {
 		list = append(list, w)
 	}
-	if n, most := len(c.Peers)+1, wire.PacketFor(len(c.Peers)+1); n > wire.Usual && c.MaxPacket < most {
-		list = append(list, fmt.Sprintf("MaxPacket: a view of %d members may need packets of %d bytes, and does not form without: set it at all nodes, "+
-			"where the MTU carries it; %d bytes are enough for %d members", n, most, wire.MaxPacket, wire.Usual))
+	if w := c.viewWarning(); w != "" {
+		list = append(list, w)
 	}
 	if w := c.quorumWarning(); w != "" {
 		list = append(list, w)
@@ -112,6 +111,16 @@ func (c *Config) unreachable(setting, addr string) string {
 			"both need addresses of IPv4, or both of IPv6", c.Listen, addr, setting)
 	}
 	return ""
+}
+
+// viewWarning says that a view of all peers may not fit in a packet.
+func (c *Config) viewWarning() string {
+	n := len(c.Peers) + 1
+	if n <= wire.Usual || c.MaxPacket >= wire.PacketFor(n) {
+		return ""
+	}
+	return fmt.Sprintf("MaxPacket: a view of %d members may need packets of %d bytes, and does not form without: set it at all nodes, "+
+		"where the MTU carries it; %d bytes are enough for %d members", n, wire.PacketFor(n), wire.MaxPacket, wire.Usual)
 }
 
 // packetWarning names an interface of this machine that is too narrow for the largest packets.
