@@ -23,10 +23,19 @@ func TestADirectoryIsCheckedWithoutAChange(t *testing.T) {
 
 func TestAnUnwritableDirectoryIsNamed(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere")
+		t.Skip("root may write everywhere: see TestAnUnwritableDirectoryIsNamedToNobody")
 	}
+	namesTheUnwritable(t, closed(t))
+}
+
+// closed returns a directory in which nobody but root may create files.
+func closed(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "closed")
 	require.NoError(t, os.Mkdir(dir, 0o500))
+	return dir
+}
+
+func namesTheUnwritable(t *testing.T, dir string) {
 	for _, path := range []string{dir, filepath.Join(dir, "below")} {
 		err := CheckDir(path)
 		require.ErrorIs(t, err, fs.ErrPermission)

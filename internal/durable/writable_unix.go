@@ -11,7 +11,7 @@ import (
 // writable returns the error of creating a file in a directory, as far as its mode and its file
 // system say.
 func writable(dir string) error {
-	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+	if err := unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
 		return &fs.PathError{Op: "write to", Path: dir, Err: err}
 	}
 	return nil
