@@ -15,7 +15,6 @@ var notices = map[string]func(testing.TB){
 	"ReplicaLineForgetsRank":     lastsBehindViews,
 	"ReplicaRankedIgnored":       lastsBehindFlushes,
 	"ReplicaHolderFirst":         holderOfAnOlderRank,
-	"ReplicaBlankUnranked":       blankKeepsItsGeneration,
 	"ReplicaGenerationAtOnce":    generationOnOneDisk,
 	"ReplicaGenerationsBySome":   generationBesideAnEarlierBuild,
 	"ReplicaGenerationOfOne":     generationOnOneDisk,
