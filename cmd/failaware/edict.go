@@ -167,7 +167,7 @@ longer than --timeout; 2 wrong usage, or the file is damaged or cannot be writte
 func parseEdict(s string) (edict.Edict, error) {
 	e, err := edict.Parse(s)
 	if err != nil {
-		return e, cli.WrongUsage(err)
+		return e, cli.Wrong("%.20q: %w", s, err)
 	}
 	return e, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
-	"github.com/failaware/failaware/timed"
 )
 
 func newLeaderCommand(g *globals) *cobra.Command {
@@ -54,15 +53,16 @@ func newResignCommand(g *globals) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path := "/v1/resign"
 			if cmd.Flags().Changed("to") {
-				if _, err := timed.ParseNodeID(to); err != nil {
-					return cli.Wrong("--to: %w", err)
+				id, err := g.nodeID(cmd, "--to", to)
+				if err != nil {
+					return err
 				}
-				path += "?to=" + to
+				path += "?to=" + id
 			}
 			return g.order(cmd, path, defaultTimeout, "the node has resigned")
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "the node to lead next")
+	cmd.Flags().StringVar(&to, "to", "", "the id or the name of the node to lead next")
 	return cmd
 }
 
@@ -70,10 +70,11 @@ func newVerifyCommand(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify NODE", Short: "Ask another node, through this one, whether it leads; the exit code is 1 if it does not", Args: cli.Args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := timed.ParseNodeID(args[0]); err != nil {
-				return cli.Wrong("verify: %w", err)
+			id, err := g.nodeID(cmd, "verify", args[0])
+			if err != nil {
+				return err
 			}
-			v, err := show(g, cmd, "/v1/verify?node="+args[0], line("", verificationText))
+			v, err := show(g, cmd, "/v1/verify?node="+id, line("", verificationText))
 			return cli.Verdict(err, v.LocalNS > 0)
 		},
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
-	"github.com/failaware/failaware/timed"
 )
 
 func newWhyCommand(g *globals) *cobra.Command {
@@ -25,22 +24,19 @@ of which node led to it, and by which rule with which of the settings.`,
   failaware why 3`,
 		Args: cli.Args, ValidArgs: api.WhySubjects(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkSubject(args[0]); err != nil {
-				return err
+			about := args[0]
+			if !slices.Contains(api.WhySubjects(), about) {
+				var err error
+				if about, err = g.nodeID(cmd, "why", about, api.WhySubjects()...); err != nil {
+					return err
+				}
 			}
-			_, err := show(g, cmd, "/v1/why?about="+args[0], func(w io.Writer, a *api.Why) error { return writeWhy(w, a, all) })
+			_, err := show(g, cmd, "/v1/why?about="+about, func(w io.Writer, a *api.Why) error { return writeWhy(w, a, all) })
 			return inWords(err, "about", "why")
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "show all causes that the node keeps, not only the latest three")
 	return cmd
-}
-
-func checkSubject(about string) error {
-	if _, err := timed.ParseNodeID(about); err != nil && !slices.Contains(api.WhySubjects(), about) {
-		return cli.Wrong("why: %q is neither leader, view, clock nor the id of a node (1 to 255)", about)
-	}
-	return nil
 }
 
 // shownCauses is how many causes are shown without --all.
