@@ -234,6 +234,12 @@ func (g *golden) utc(p *Packet) {
 	}
 }
 
+// proof is what is said of UTC where it is unknown.
+func (g *golden) proof(p *Packet) {
+	p.UTC.Proved = uint8(g.uint(1, clocksync.MaxReferences))
+	p.UTC.ProofAge = time.Duration(g.uint(0, maxProofAge)) * time.Second
+}
+
 func (g *golden) samples(p *Packet) {
 	p.Samples.Count = uint8(g.uint(1, clocksync.MaxForwarded))
 	for i := range p.Samples.Samples() {

@@ -166,7 +166,8 @@ func goldenVersion(t *testing.T, version uint8) {
 	e, d := Encoder{MaxPacket: goldenPacket}, Decoder{}
 	var decoded Packet
 	for seed, kind := range append(slices.Clone(goldenFrames), goldenKind{"everything", AllFrames, goldenEverything},
-		goldenKind{"settings", 0, func(g *golden, p *Packet, i int) { *p = Packet{Header: p.Header, Settings: g.settings(i)} }}) {
+		goldenKind{"settings", 0, func(g *golden, p *Packet, i int) { *p = Packet{Header: p.Header, Settings: g.settings(i)} }},
+		goldenKind{"utc unknown", FrameUTC, func(g *golden, p *Packet, _ int) { g.proof(p) }}) {
 		for mode, name := range [...]string{goldenRandom: "random", goldenLeast: "least", goldenMost: "most"} {
 			what := kind.name + ", " + name
 			g := golden{version: version, state: uint64(seed), mode: goldenMode(mode)}
