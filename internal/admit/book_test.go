@@ -64,6 +64,9 @@ func anAnswerIsAProof(t testing.TB) {
 	b.Forget(4)
 	require.True(t, b.Proved(2, 2))
 	require.False(t, b.Proved(2, 1), "it is silent")
+	b.Note(5, &Arrival[int]{From: 2, Addr: 2})
+	b.Forget(5)
+	require.True(t, b.Proved(2, 2), "it is still heard")
 }
 
 // Packets of one node from ever other addresses put out no other node's, and no

@@ -35,6 +35,9 @@ func TestLooseReadingsAreRepeatedAndTheTightestCounts(t *testing.T) {
 	got = compose(s)
 	require.Equal(t, timed.Instant(100_001), got.now)
 	require.Len(t, s.values, 4, "a gap of 50 µs is tight enough")
+
+	s = &scripted{values: []int64{100_000, 5, 6, 99_000, 200_000, 5, 6, 200_100}}
+	require.Equal(t, timed.Instant(200_001), compose(s).now, "a RAW that ran backwards is no tight one")
 }
 
 // scripted returns the given values, whatever clock is read.

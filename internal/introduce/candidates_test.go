@@ -47,6 +47,23 @@ func seeks(t testing.TB) {
 	alone = alone.Add(time.Second)
 	m.SetAlive(alone, timed.Set{})
 	require.Equal(t, 2, greetings(run(m, alone, 3*seekEvery*period+1))[address(2)], "it is alone again")
+
+	alone = alone.Add(time.Minute)
+	var soon int
+	for range 20 { // a peer comes and goes
+		m.SetAlive(alone, timed.SetOf(3))
+		m.SetAlive(alone, timed.Set{})
+		soon += greetings(run(m, alone, seekEvery*period/2))[address(2)]
+		alone = alone.Add(seekEvery * period / 2)
+	}
+	require.Greater(t, soon, 5, "to be alone again puts no greeting off")
+
+	slow := New(1, time.Second, start)
+	slow.SetAlive(start, timed.SetOf(3))
+	slow.HandleCandidates(start, []netip.AddrPort{address(2)})
+	run(slow, start, time.Minute)
+	calm = greetings(run(slow, start.Add(time.Minute), time.Hour))[address(2)]
+	require.Equal(t, int(time.Hour/(loneEvery*time.Second)), calm, "nor is one with company greeted more often than one alone")
 }
 
 func TestCandidatesAreGreetedForEver(t *testing.T) { seeks(t) }

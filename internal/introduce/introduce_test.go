@@ -160,3 +160,16 @@ func atEach(t testing.TB) {
 }
 
 func TestAMemberIsGreetedAtEachAddress(t *testing.T) { atEach(t) }
+
+// Two members may have been heard at one address, where only one is now.
+func eachAtOne(t testing.TB) {
+	m := New(1, period, start)
+	m.HandleMembers(start, []wire.Member{{Node: 2, Addr: address(2)}, {Node: 3, Addr: address(2)}})
+	var greeted timed.Set
+	for _, e := range run(m, start, period) {
+		greeted.Add(e.Peer)
+	}
+	require.Equal(t, timed.SetOf(2, 3), greeted)
+}
+
+func TestEachMemberAtAnAddressIsGreeted(t *testing.T) { eachAtOne(t) }

@@ -28,5 +28,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"JoinWaitsAlone":     seeks,
 		"JoinNoBounds":       fewCandidates,
 		"JoinAnew":           fewCandidates,
+		"IntroduceOneAt":     eachAtOne,
+		"JoinPutOff":         seeks,
 	})
 }

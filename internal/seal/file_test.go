@@ -39,6 +39,23 @@ func TestFiles(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// A part of a long file would lack keys.
+func TestLongFilesAreRefused(t *testing.T) { longFilesAreRefused(t) }
+
+func longFilesAreRefused(t testing.TB) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	path := filepath.Join(dir, "keys")
+	k := NewKey()
+	text := k.Text() + "\n#" + strings.Repeat("x", maxFile)
+	require.NoError(t, os.WriteFile(path, []byte(text[:maxFile]), 0o600))
+	_, err := ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(text[:maxFile+1]), 0o600))
+	_, err = ReadFile(path)
+	require.ErrorContains(t, err, "more than 65536 bytes")
+}
+
 // Each of two changes of a file begins with what the other has left.
 func TestAFileIsChangedByOneAtATime(t *testing.T) {
 	dir := t.TempDir()

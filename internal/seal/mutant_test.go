@@ -13,5 +13,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeysOfTheCipher":     opensWhatItMay,
 		"CipherOfTheAccepted": acceptedKeepsItsCipher,
 		"SessionKeptTwice":    keepsTwoSessions,
+		"KeysOfAPart":         longFilesAreRefused,
+		"KeysInFull":          keysHide,
 	})
 }

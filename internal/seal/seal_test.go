@@ -188,7 +188,9 @@ func TestTheLastTwoSessionsStay(t *testing.T) {
 	}
 }
 
-func TestKeysHideThemselves(t *testing.T) {
+func TestKeysHideThemselves(t *testing.T) { keysHide(t) }
+
+func keysHide(t testing.TB) {
 	k := NewKey()
 	text := k.Text()
 	back, err := parseKey(text)
@@ -199,6 +201,7 @@ func TestKeysHideThemselves(t *testing.T) {
 		require.NotContains(t, shown, secret)
 		require.NotContains(t, shown, hex.EncodeToString(k.secret[:]))
 	}
+	require.Equal(t, k.String(), fmt.Sprintf("%#v", k), "and not its bytes")
 	id, err := ParseKeyID(k.ID().String())
 	require.NoError(t, err)
 	require.Equal(t, k.ID(), id)

@@ -121,9 +121,6 @@ func TestAFullReceiveBufferIsCounted(t *testing.T) {
 				out[i].N-- // ends a train
 			}
 		}
-		sent, err := a.WriteBatch(out)
-		require.NoError(t, err)
-		require.Equal(t, len(out), sent, "a full buffer at the other end is not a send error")
 		in := room(len(out))
 		read := func() (got int) {
 			for {
@@ -135,18 +132,25 @@ func TestAFullReceiveBufferIsCounted(t *testing.T) {
 				got += n
 			}
 		}
-		got := read()
-		require.Less(t, got, len(out))
-		for range 3 { // the first of them carries the count of drops, and all others the same
-			_, err = a.WriteBatch(out[:1])
+		lost := 0
+		for range 2 { // the kernel counts on
+			sent, err := a.WriteBatch(out)
 			require.NoError(t, err)
-			require.Equal(t, 1, read())
+			require.Equal(t, len(out), sent, "a full buffer at the other end is not a send error")
+			got := read()
+			require.Less(t, got, len(out))
+			for range 3 { // the first of them carries the count of drops, and all others the same
+				_, err = a.WriteBatch(out[:1])
+				require.NoError(t, err)
+				require.Equal(t, 1, read())
+			}
+			if !plain {
+				require.Zero(t, got%perMessage)
+				got /= perMessage
+			}
+			lost += messages - got
+			require.EqualValues(t, lost, b.Stats().Get("received_overflow"))
 		}
-		if !plain {
-			require.Zero(t, got%perMessage)
-			got /= perMessage
-		}
-		require.EqualValues(t, messages-got, b.Stats().Get("received_overflow"))
 	}
 }
 

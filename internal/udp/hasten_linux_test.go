@@ -31,3 +31,16 @@ func TestAnEarlierDeadlineDuringTheArmingOfTheTimerIsSeen(t *testing.T) {
 	require.NoError(t, unix.TimerfdGettime(b.timer, &left))
 	require.Greater(t, time.Duration(left.Value.Nano()), time.Minute)
 }
+
+// Hasten sets the timer of a reader that waits, and for no longer than one wait may last.
+func TestAnEarlierDeadlineSetsTheTimerOfAWait(t *testing.T) {
+	c := listen(t, "127.0.0.1:0", Options{})
+	c.waiting.Store(true)
+	defer c.waiting.Store(false)
+	for in, most := range map[time.Duration]time.Duration{longestWait / 2: longestWait / 2, time.Hour: longestWait} {
+		c.Hasten(testClock().Now().Add(in))
+		var left unix.ItimerSpec
+		require.NoError(t, unix.TimerfdGettime(c.sock.waiter.timer, &left))
+		require.LessOrEqual(t, time.Duration(left.Value.Nano()), most)
+	}
+}

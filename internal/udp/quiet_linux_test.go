@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -80,6 +81,28 @@ func TestQuietPacketsHaveRoomBesideOthers(t *testing.T) {
 	n, err := r.ReadBatch(in, timed.Never)
 	require.NoError(t, err)
 	require.True(t, slices.ContainsFunc(in[:n], func(p Packet) bool { return string(p.Buf) == "a1" }))
+}
+
+// However many packets are waiting, the quiet ones among them come with them.
+func TestQuietPacketsDoNotFallBehind(t *testing.T) {
+	r, s := withQuiet(t)
+	var all []string
+	for i := range 24 {
+		all = append(all, fmt.Sprintf("%c%d", 'a'+i, i/4%2+1)) // four quiet ones, then four others
+	}
+	for _, payload := range all {
+		write(t, s, packetTo(r.LocalAddr(), payload))
+	}
+	for eight := range slices.Chunk(all, 8) {
+		var got []string
+		in := room(len(eight))
+		n, err := r.ReadBatch(in, timed.Never)
+		require.NoError(t, err)
+		for _, p := range in[:n] {
+			got = append(got, string(p.Buf))
+		}
+		require.ElementsMatch(t, eight, got)
+	}
 }
 
 // A flood of quiet packets ends a wait.

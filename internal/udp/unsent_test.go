@@ -21,12 +21,16 @@ func failuresAreForgotten(t testing.TB) {
 		require.NoError(t, u.at(a, now), errno.Error())
 	}
 	u.note(a, syscall.ENETUNREACH, now)
-	require.Equal(t, syscall.ENETUNREACH, u.at(a, now.Add(unsentFor)))
+	for range 2 { // who asks forgets nothing
+		require.Equal(t, syscall.ENETUNREACH, u.at(a, now.Add(unsentFor)))
+	}
 	require.NoError(t, u.at(a, now.Add(unsentFor+1)))
 	for port := range uint16(2 * maxUnsent) {
 		u.note(netip.AddrPortFrom(a.Addr(), port+1), syscall.EPERM, now)
 	}
 	require.Len(t, u.last, maxUnsent)
+	u.note(a, syscall.EHOSTDOWN, now.Add(1))
+	require.Equal(t, syscall.EHOSTDOWN, u.at(a, now.Add(unsentFor+1)), "it is known, so it takes no room")
 	later := now.Add(time.Minute)
 	u.note(netip.AddrPortFrom(a.Addr(), 60000), syscall.EINVAL, later)
 	require.Len(t, u.last, 1)

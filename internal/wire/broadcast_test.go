@@ -83,6 +83,9 @@ func TestBroadcastFramesSurviveTheWire(t *testing.T) {
 		var got Packet
 		require.NoError(t, d.Decode(b, &got))
 		require.Equal(t, exported(&q), exported(got.Broadcast))
+		for _, r := range got.Broadcast.Runs {
+			require.Equal(t, len(r.Payload), cap(r.Payload), "who appends to it changes nothing of the packet")
+		}
 		got.Broadcast = one.Broadcast
 		require.Equal(t, one, got)
 	}

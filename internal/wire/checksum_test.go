@@ -96,6 +96,12 @@ func tailsHaveTheirPlace(t testing.TB) {
 		_, err := Unsealed(b)
 		require.Equal(t, at >= HeaderSize+checksumSize, err == nil, "a tail of %d bytes", n)
 	}
+	for _, n := range []int{len(b) - HeaderSize - checksumSize + 1, len(b), 1<<16 - 1} {
+		binary.BigEndian.PutUint16(b[HeaderSize+sumSize:], uint16(n))
+		putChecksum(b, TailSum(nil))
+		_, err := Unsealed(b)
+		require.ErrorIs(t, err, ErrChecksum, "with the sum of a packet without a tail")
+	}
 }
 
 func TestATailBeginsBehindItsLength(t *testing.T) { tailsHaveTheirPlace(t) }

@@ -34,6 +34,33 @@ func TestHeaderIsWrittenAsDocumented(t *testing.T) {
 	require.Len(t, got, HeaderSize)
 }
 
+// A packet may be quiet, patient or both, whatever its suite is. The bits are final as the layout is.
+func TestBitsBesideTheSuite(t *testing.T) { besideTheSuite(t) }
+
+func besideTheSuite(t testing.TB) {
+	var e Encoder
+	var d Decoder
+	for bits := range byte(4) {
+		for suite := range byte(suiteEnd) {
+			p := basePacket()
+			p.Header.Suite, p.Header.Quiet, p.Header.Patient = suite, bits&2 != 0, bits&1 != 0
+			b, err := e.Append(nil, &p)
+			require.NoError(t, err)
+			require.Equal(t, bits<<6|suite, b[3])
+			FinishWhole(b, p.Header.Stamp, p.Header.Counter)
+			var got Packet
+			require.NoError(t, d.Decode(b, &got))
+			require.Equal(t, p, got)
+			if suite == SuiteNone {
+				b[len(b)-1] ^= 1
+				require.ErrorIs(t, d.Decode(b, &got), ErrChecksum)
+			}
+		}
+	}
+	offset, mask := QuietMark()
+	require.Equal(t, []any{3, byte(0x80)}, []any{offset, mask})
+}
+
 func TestHeaderSurvivesTheWire(t *testing.T) {
 	stamp := rapid.Int64Range(1, int64(datagram.MaxStamp))
 	rapid.Check(t, func(t *rapid.T) {

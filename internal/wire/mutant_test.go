@@ -29,5 +29,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"SettingsUnpadded":  settingsHaveOneSize,
 
 		"CollateWithoutStamps": repliesFit,
+		"WireSuiteOfBits":      besideTheSuite,
+		"WireTailTooLong":      tailsHaveTheirPlace,
 	})
 }
