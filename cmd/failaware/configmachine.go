@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -84,6 +85,8 @@ func tryAddress(network, addr string) error {
 		return nil
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return errors.New(at.Addr().String() + " is no address of this machine")
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("a port below %d needs CAP_NET_BIND_SERVICE or root", firstFree)
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err

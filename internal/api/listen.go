@@ -75,6 +75,8 @@ func ListenTCP(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("the address %s is in use", addr)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return nil, fmt.Errorf("%s is no address of this machine", addr)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("this user may not listen at %s: a port below 1024 needs CAP_NET_BIND_SERVICE or root", addr)
 	}
 	if wrong, ok := errors.AsType[*net.AddrError](err); ok {
 		return nil, fmt.Errorf("%q is not HOST:PORT: %s", addr, wrong.Err)

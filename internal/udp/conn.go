@@ -63,6 +63,8 @@ const (
 	maxBatch     = 1024 // limit of the kernel for one call
 
 	maxDatagram = 1<<16 - 1 // no UDP datagram has more bytes
+
+	firstFree = 1024 // the first port that needs no permission
 )
 
 // Conn is a UDP socket. One goroutine may call ReadBatch and one may call WriteBatch,
@@ -121,6 +123,8 @@ func Listen(addr string, clock *hwclock.Clock, opts Options) (*Conn, error) {
 		return nil, &listenError{fmt.Sprintf("udp: another socket already listens at %s", resolved), err}
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return nil, &listenError{fmt.Sprintf("udp: cannot listen at %s, which is no address of this machine", resolved), err}
+	case errors.Is(err, syscall.EACCES) && resolved.Port < firstFree:
+		return nil, &listenError{fmt.Sprintf("udp: this user may not listen at %s: a port below %d needs CAP_NET_BIND_SERVICE or root", resolved, firstFree), err}
 	case err != nil:
 		return nil, fmt.Errorf("udp: cannot listen at %s: %w", resolved, err)
 	}
