@@ -180,7 +180,15 @@ func (d *forgetful) remove(path string) error {
 	return nil
 }
 
-func (d *forgetful) syncDir(string) error {
+// flushing is a directory that a function flushes.
+type flushing func() error
+
+func (f flushing) Sync() error { return f() }
+func (flushing) Close() error  { return nil }
+
+func (d *forgetful) openDir(string) (names, error) { return flushing(d.syncDir), nil }
+
+func (d *forgetful) syncDir() error {
 	if err := d.call(); err != nil {
 		return err
 	}
@@ -232,11 +240,13 @@ type hasty struct {
 	killed bool
 }
 
-func (d *hasty) syncDir(dir string) error {
-	if d.dirs = append(d.dirs, dir); d.killed {
-		return errCrash
-	}
-	return nil
+func (d *hasty) openDir(dir string) (names, error) {
+	return flushing(func() error {
+		if d.dirs = append(d.dirs, dir); d.killed {
+			return errCrash
+		}
+		return nil
+	}), nil
 }
 
 // foundIsFlushed requires that a record counts only once its name is on the disk: its writer
@@ -259,12 +269,13 @@ func TestARecordThatIsFoundIsOnTheDisk(t *testing.T) { foundIsFlushed(t) }
 // once is a disk of which one call fails, and those after it succeed.
 type once struct {
 	*forgetful
+	err            error
 	calls, failing int
 }
 
 func (d *once) fails() error {
 	if d.calls++; d.calls == d.failing {
-		return fs.ErrInvalid
+		return d.err
 	}
 	return nil
 }
@@ -278,7 +289,9 @@ func (d *once) rename(from, to string) error {
 	return errors.Join(d.fails(), d.forgetful.rename(from, to))
 }
 
-func (d *once) syncDir(dir string) error { return errors.Join(d.fails(), d.forgetful.syncDir(dir)) }
+func (d *once) openDir(string) (names, error) {
+	return flushing(func() error { return errors.Join(d.fails(), d.forgetful.syncDir()) }), d.fails()
+}
 
 type onceFile struct {
 	disk *once
@@ -300,18 +313,18 @@ func (f onceFile) Close() error { return errors.Join(f.disk.fails(), f.file.Clos
 func TestEveryFailureOfAWriteIsTold(t *testing.T) {
 	const path = "dir/record"
 	for failing := 1; ; failing++ {
-		d := &once{newForgetful(path, []byte("old"), 100), 0, failing}
+		d := &once{newForgetful(path, []byte("old"), 100), fs.ErrInvalid, 0, failing}
 		err := write(d, path, []byte("new"))
 		if d.calls < failing {
 			require.NoError(t, err)
-			require.Equal(t, 7, failing, "six calls may fail")
+			require.Equal(t, 8, failing, "seven calls may fail")
 			return
 		}
 		require.ErrorIs(t, err, fs.ErrInvalid)
-		if failing <= 4 {
+		if failing <= 5 {
 			require.Equal(t, "old", string(d.names[len(d.names)-1][path].bytes), "call %d", failing)
 		}
-		if failing > 1 {
+		if failing > 2 {
 			require.NotContains(t, d.names[len(d.names)-1], path+next, "call %d", failing)
 		}
 	}
@@ -335,11 +348,11 @@ func TestACreatedFileIsWhole(t *testing.T) { createdIsWhole(t) }
 func TestEveryFailureOfACreationIsTold(t *testing.T) {
 	const path = "dir/keys"
 	for failing := 1; ; failing++ {
-		d := &once{newForgetful("dir/other", nil, 100), 0, failing}
+		d := &once{newForgetful("dir/other", nil, 100), fs.ErrInvalid, 0, failing}
 		err := create(d, path, []byte("all of it"))
 		if d.calls < failing {
 			require.NoError(t, err)
-			require.Equal(t, 6, failing, "five calls may fail")
+			require.Equal(t, 7, failing, "six calls may fail")
 			return
 		}
 		require.ErrorIs(t, err, fs.ErrInvalid)

@@ -3,6 +3,7 @@
 package durable
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -94,3 +95,21 @@ func TestOtherFilesInTheirPlaceAreRefused(t *testing.T) {
 	_, err = Read(open, k)
 	require.ErrorIs(t, err, trust.ErrUntrusted)
 }
+
+// fullIsUnchanged has each call of a write fail for lack of room or of open files. Only where the
+// old record is sure to be there, the write may be tried again: after a flush of the directory
+// that failed, another one might succeed without the name.
+func fullIsUnchanged(t testing.TB) {
+	const path = "dir/record"
+	for _, lack := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.EIO} {
+		for failing := 1; failing <= 7; failing++ {
+			d := &once{newForgetful(path, []byte("old"), 100), lack, 0, failing}
+			err := write(d, path, []byte("new"))
+			require.ErrorIs(t, err, lack)
+			require.ErrorContains(t, err, lack.Error())
+			require.Equal(t, lack != syscall.EIO && failing < 7, errors.Is(err, ErrFull), "%v, call %d", lack, failing)
+		}
+	}
+}
+
+func TestALackOfRoomChangesNothing(t *testing.T) { fullIsUnchanged(t) }

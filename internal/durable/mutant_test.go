@@ -12,6 +12,7 @@ func TestMutantsAreKilled(t *testing.T) {
 	kill.Units(t, "internal/durable", map[string]func(testing.TB){
 		"DurableRenameUnsynced": afterCrash,
 		"DurableDirUnsynced":    afterCrash,
+		"DurableNameTriedAgain": fullIsUnchanged,
 		"DurableMadeUnsynced":   directoriesAreFlushed,
 		"DurableFoundUnsynced":  directoriesAreFlushed,
 		"DurableReadUnsynced":   foundIsFlushed,

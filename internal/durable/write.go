@@ -24,7 +24,41 @@ type disk interface {
 	create(path string) (file, error)
 	rename(from, to string) error
 	remove(path string) error
-	syncDir(dir string) error
+	openDir(dir string) (names, error)
+}
+
+// names is a directory whose names Sync makes durable.
+type names interface {
+	Sync() error
+	Close() error
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(d disk, dir string) error {
+	n, err := d.openDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(n.Sync(), n.Close())
+}
+
+// ErrFull: the disk has no room for a record, or no more files can be opened. The file is as it
+// was, and another attempt may succeed.
+var ErrFull = errors.New("the disk is full")
+
+// fullError matches ErrFull, and says which of the two is the case.
+type fullError struct{ error }
+
+func (e *fullError) Is(target error) bool { return target == ErrFull }
+
+func (e *fullError) Unwrap() error { return e.error }
+
+// unchanged returns an error of a file that is as it was.
+func unchanged(err error) error {
+	if Full(err) || Exhausted(err) {
+		return &fullError{err}
+	}
+	return err
 }
 
 type file interface {
@@ -34,7 +68,7 @@ type file interface {
 
 // Write replaces the record in a file, or creates the file. When it returns nil, the
 // record is on the disk. After an error, or a crash, either the old or the new record
-// is. The directory must exist.
+// is: the old one, if the error matches [ErrFull]. The directory must exist.
 func Write(path string, k Kind, content []byte) error {
 	if err := check(k, content); err != nil {
 		return err
@@ -59,7 +93,7 @@ func create(d disk, path string, b []byte) error {
 		return err
 	}
 	if err = fill(f, b); err == nil {
-		err = d.syncDir(filepath.Dir(path))
+		err = syncDir(d, filepath.Dir(path))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("create %s: %w", path, err), d.remove(path))
@@ -68,9 +102,15 @@ func create(d disk, path string, b []byte) error {
 }
 
 func write(d disk, path string, b []byte) error {
+	// Nothing is opened behind the renaming, when the old record is gone already.
+	dir, err := d.openDir(filepath.Dir(path))
+	if err != nil {
+		return unchanged(fmt.Errorf("write %s: %w", path, err))
+	}
+	defer dir.Close()
 	f, err := d.create(path + next)
 	if err != nil {
-		return err
+		return unchanged(err)
 	}
 	// The content is flushed before the renaming: the name must not lead to missing bytes.
 	if err = fill(f, b); err == nil {
@@ -78,9 +118,9 @@ func write(d disk, path string, b []byte) error {
 	}
 	if err != nil {
 		_ = d.remove(path + next) // it takes room, and may hold keys
-		return fmt.Errorf("write %s: %w", path, err)
+		return unchanged(fmt.Errorf("write %s: %w", path, err))
 	}
-	if err := d.syncDir(filepath.Dir(path)); err != nil {
+	if err := dir.Sync(); err != nil {
 		return fmt.Errorf("write %s: flush its directory: %w", path, err)
 	}
 	return nil
@@ -104,7 +144,7 @@ func remove(d disk, path string) error {
 		return err
 	}
 	// Without a file too: an earlier removal may not have been flushed.
-	if err := d.syncDir(filepath.Dir(path)); err != nil {
+	if err := syncDir(d, filepath.Dir(path)); err != nil {
 		return fmt.Errorf("remove %s: flush its directory: %w", path, err)
 	}
 	return nil
@@ -136,7 +176,7 @@ func read(d disk, path string, k Kind) ([]byte, error) {
 		return nil, err
 	}
 	// The content was flushed before it got its name. The name may be in memory only.
-	if err := d.syncDir(filepath.Dir(path)); err != nil {
+	if err := syncDir(d, filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("read %s: flush its directory: %w", path, err)
 	}
 	return content, nil
@@ -186,7 +226,7 @@ func (system) rename(from, to string) error { return os.Rename(from, to) }
 
 func (system) remove(path string) error { return os.Remove(path) }
 
-func (system) syncDir(dir string) error { return SyncDir(dir) }
+func (system) openDir(dir string) (names, error) { return OpenDir(dir) }
 
 // maker is a disk on which no new file replaces another one.
 type maker struct{ system }

@@ -69,7 +69,7 @@ func (s system) Create(name string) (File, error) {
 		return nil, err
 	}
 	f, err := s.open(name, os.O_CREATE|os.O_EXCL)
-	if isExhausted(err) {
+	if durable.Exhausted(err) {
 		return nil, &exhaustedError{err} // no file was made
 	}
 	return f, err
@@ -119,7 +119,7 @@ func (f systemFile) Sync() error { return f.flush(f.File) }
 
 // Passes reports whether an error to write a file says that there is no room, or that no more
 // files can be opened. Another attempt may succeed.
-func Passes(err error) bool { return isFull(err) || isExhausted(err) }
+func Passes(err error) bool { return durable.Full(err) || durable.Exhausted(err) }
 
 // exhaustedError says that no more files can be opened. It matches ErrFull: as with a full disk,
 // nothing was changed, and another attempt may succeed.
@@ -131,7 +131,7 @@ func (e *exhaustedError) Unwrap() error { return e.error }
 
 // classify makes errors that say that the disk is full match ErrFull.
 func classify(err error) error {
-	if isFull(err) {
+	if durable.Full(err) {
 		return fmt.Errorf("%w: %w", ErrFull, cause(err))
 	}
 	return err
