@@ -53,18 +53,21 @@ func (d *driver) decideClaim() {
 		used := m.Used()
 		d.fail(&RefusedError{used.Union(d.routes.known)}, false)
 	case claim.Confirmed:
-		err := d.l.cfg.Claim.Keep()
-		if err == nil { // an id that was not kept leaves no state
-			err = d.l.cfg.State.Begin()
-		}
-		if err != nil {
-			d.fail(err, true)
+		if !d.persist(d.keepID) {
 			return
 		}
 		d.claims.kept, d.claims.machine = true, nil
 		d.stack.Settle(d.clock.now)
 		d.report.after(d.l.cfg.Claim.Kept)
 	}
+}
+
+// keepID writes down that the node has its id.
+func (d *driver) keepID() error {
+	if err := d.l.cfg.Claim.Keep(); err != nil {
+		return err // an id that was not kept leaves no state
+	}
+	return d.l.cfg.State.Begin()
 }
 
 // judgeClaim notes the evidence for or against the claim in a packet to this node.

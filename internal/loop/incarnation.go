@@ -41,7 +41,7 @@ func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	d.asked.restart(now)
 	previous := d.cfg.Self.Boot
 	d.cfg.Self.Boot = newBoot(d.l.cfg.Random)
-	if err := d.l.cfg.State.Count(); err != nil {
+	if err := d.awaitRoom(d.l.cfg.State.Count); err != nil {
 		d.l.cfg.Sink.Warn("votes of this incarnation do not compare with those of the one before", "error", err)
 	}
 	d.flush()
@@ -121,11 +121,9 @@ func (d *driver) fail(err error, unwritten bool) {
 	d.life.Fail(unwritten)
 }
 
-// writeEpoch writes down the node's knowledge of its epoch. If that fails, the node
-// stops and says nothing more.
+// writeEpoch writes down the node's knowledge of its epoch.
 func (d *driver) writeEpoch(s *epoch.State) {
-	if err := d.l.cfg.State.WriteEpoch(s); err != nil {
-		d.fail(err, true)
+	if !d.persist(func() error { return d.l.cfg.State.WriteEpoch(s) }) {
 		return
 	}
 	if d.cfg.Epochs == nil || s.Epoch != d.cfg.Epochs.Epoch {
@@ -135,14 +133,10 @@ func (d *driver) writeEpoch(s *epoch.State) {
 }
 
 // reserveViews writes down the largest sequence of views that this node knows, before
-// anybody can hear that it takes part in a view with that sequence. If that fails, the
-// node stops and says nothing more.
+// anybody can hear that it takes part in a view with that sequence.
 func (d *driver) reserveViews() {
-	if d.stack == nil {
-		return
-	}
-	if err := d.l.cfg.State.ReserveViews(d.stack.Sequence()); err != nil {
-		d.fail(err, true)
+	if d.stack != nil {
+		d.persist(func() error { return d.l.cfg.State.ReserveViews(d.stack.Sequence()) })
 	}
 }
 

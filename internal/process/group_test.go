@@ -100,10 +100,13 @@ func (g *group) report(id int) string {
 	return filepath.Join(g.dir, fmt.Sprintf("claims-%d.ndjson", id))
 }
 
+// socket returns where a node has its API.
+func (g *group) socket(id int) string { return filepath.Join(g.dir, fmt.Sprintf("%d.sock", id)) }
+
 // start starts, or starts again, a node.
 func (g *group) start(id int) {
 	g.t.Helper()
-	socket := filepath.Join(g.dir, fmt.Sprintf("%d.sock", id))
+	socket := g.socket(id)
 	args := []string{"node", "--id", fmt.Sprint(id), "--preset", g.preset, "--api", socket,
 		"--listen", fmt.Sprintf("%s:%d", g.hosts[id-1], g.ports[id-1]), "--report", g.report(id), "--log-level", "warn"}
 	args = append(args, g.extra...)

@@ -123,7 +123,8 @@ func (d *Dir) firstEpoch(c Configured) (*epoch.State, error) {
 func (d *Dir) beginWith(s epoch.State) { d.begins = &s }
 
 // WriteEpoch writes down what the node knows of its epoch, and returns when that is
-// on the disk. The state file says from then on that it was.
+// on the disk. The state file says from then on that it was. After an error that matches
+// [ErrFull] it may be called again.
 func (d *Dir) WriteEpoch(s *epoch.State) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -139,7 +140,7 @@ func (d *Dir) WriteEpoch(s *epoch.State) error {
 
 // putEpoch writes both files. The caller holds mu.
 func (d *Dir) putEpoch(s *epoch.State) error {
-	if err := d.writeEpoch(epoch.Append(nil, s)); err != nil {
+	if err := d.writeEpoch(epoch.Append(nil, s), d.stored.counters()); err != nil {
 		return err
 	}
 	return d.noteEpoch(s)
@@ -147,8 +148,8 @@ func (d *Dir) putEpoch(s *epoch.State) error {
 
 // writeEpoch writes an encoded epoch, behind the counters of the state file. The caller holds
 // mu.
-func (d *Dir) writeEpoch(encoded []byte) error {
-	if err := durable.Write(d.epochPath(), epochKind, append(d.stored.counters().encode(), encoded...)); err != nil {
+func (d *Dir) writeEpoch(encoded []byte, c counters) error {
+	if err := d.put(d.epochPath(), epochKind, append(c.encode(), encoded...)); err != nil {
 		return fmt.Errorf("failaware: cannot write the epoch: %w", err)
 	}
 	d.epoch = encoded

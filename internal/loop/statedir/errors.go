@@ -13,6 +13,9 @@ var (
 	ErrInUse = errors.New("failaware: the state is locked by another process")
 	// ErrDamaged: a file does not hold what was written there.
 	ErrDamaged = errors.New("failaware: damaged state")
+	// ErrFull: the disk has no room, or no more files can be opened. What was to be written does
+	// not count, and the call may be made again.
+	ErrFull = durable.ErrFull
 
 	// errClosed: the files belong to the present holder of the lock.
 	errClosed = errors.New("failaware: the state directory is closed")

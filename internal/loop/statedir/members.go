@@ -71,19 +71,21 @@ func (d *Dir) KeepMembers(list []Member) error {
 	for _, m := range list[:min(len(list), MaxMembers)] {
 		fmt.Fprintf(&b, "%v %v\n", m.ID, m.Addr)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.lock == nil {
-		return nil // another process may have it
-	}
+	d.keeping.Lock()
+	defer d.keeping.Unlock()
 	d.members = []byte(b.String())
+	if !d.writable() {
+		return nil // Begin has yet to, or another process may have the directory
+	}
 	return d.writeMembers()
 }
 
-// writeMembers writes the members down, unless Begin has yet to. The caller holds mu.
-func (d *Dir) writeMembers() error {
-	if !d.begun || d.members == nil {
-		return nil
-	}
-	return durable.Write(d.membersPath(), membersKind, d.members)
+// writable reports whether Begin has written the files, and Close has not come.
+func (d *Dir) writable() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.begun && d.lock != nil
 }
+
+// writeMembers writes the members down. The caller holds keeping.
+func (d *Dir) writeMembers() error { return d.put(d.membersPath(), membersKind, d.members) }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/failaware/failaware/internal/durable"
@@ -32,14 +33,20 @@ type Dir struct {
 	earlier time.Duration
 	// former is the bound of the sequences of views that the file had when this process began.
 	former uint64
+	put    func(path string, k durable.Kind, content []byte) error // durable.Write, except in tests
+	views  atomic.Uint64                                           // that are reserved: stored.Views
 
-	mu      sync.Mutex
-	lock    *durable.Lock // nil once closed
-	begun   bool          // Begin has written the files
-	stored  record        // the content of the file; before Begin, what it will be
-	begins  *epoch.State  // what Begin writes to the other file; nil: nothing
-	epoch   []byte        // the content of that file, behind its counters; nil: none, or not read yet
-	members []byte        // the content of the third file; nil: it stays
+	// keeping is held while the members are written, and taken before mu: nothing rests on them,
+	// so nobody waits for that but Begin and Close.
+	keeping sync.Mutex
+	members []byte // the content of the third file; nil: it stays
+
+	mu     sync.Mutex
+	lock   *durable.Lock // nil once closed
+	begun  bool          // Begin has written the files
+	stored record        // the content of the file; before Begin, what it will be
+	begins *epoch.State  // what Begin writes to the other file; nil: nothing
+	epoch  []byte        // the content of that file, behind its counters; nil: none, or not read yet
 }
 
 // Open locks the state of a node and reads it. It writes nothing: a start that fails before
@@ -50,7 +57,7 @@ func Open(dir string, o Owner, maxLock time.Duration) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{id: o.ID, path: File(dir, o.ID), lock: lock}
+	d := &Dir{id: o.ID, path: File(dir, o.ID), lock: lock, put: durable.Write}
 	r, err := d.check()
 	if err == nil {
 		d.from, err = o.takes(d.path, r.Group)
@@ -61,8 +68,14 @@ func Open(dir string, o Owner, maxLock time.Duration) (*Dir, error) {
 	r.Group = o.Group
 	d.earlier, d.former = max(r.MaxLock, maxLock), r.Views
 	r.Incarnations, r.MaxLock = r.Incarnations+1, d.earlier
-	d.stored = r
+	d.take(r)
 	return d, nil
+}
+
+// take notes the content of the file. The caller holds mu, or is Open.
+func (d *Dir) take(r record) {
+	d.stored = r
+	d.views.Store(r.Views)
 }
 
 // File returns the name of the file of a node in a directory.
@@ -71,11 +84,14 @@ func File(dir string, id timed.NodeID) string {
 }
 
 // Begin counts the incarnation, and writes the maximum lock time, the epoch, and the members
-// that were heard before. The node must not vote before. On nil it does nothing.
+// that were heard before. The node must not vote before. After an error that matches
+// [ErrFull] it may be called again. On nil it does nothing.
 func (d *Dir) Begin() error {
 	if d == nil {
 		return nil
 	}
+	d.keeping.Lock()
+	defer d.keeping.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.begun = true
@@ -83,7 +99,7 @@ func (d *Dir) Begin() error {
 	if err == nil && d.begins != nil {
 		err = d.putEpoch(d.begins)
 	}
-	if err == nil {
+	if err == nil && d.members != nil {
 		err = d.writeMembers()
 	}
 	d.begun = err == nil
@@ -228,9 +244,10 @@ func (d *Dir) FormerViews() uint64 {
 const reserved = 1 << 10
 
 // ReserveViews makes sure that the file has the sequence of a view, before the node takes
-// part in it. On nil it does nothing.
+// part in it. It waits for nobody's write unless it needs one. After an error that matches
+// [ErrFull] it may be called again. On nil it does nothing.
 func (d *Dir) ReserveViews(sequence uint64) error {
-	if d == nil {
+	if d == nil || sequence <= d.views.Load() {
 		return nil
 	}
 	d.mu.Lock()
@@ -262,17 +279,19 @@ func (d *Dir) write(r record) error {
 		return errClosed
 	}
 	if !d.begun {
-		d.stored = r
+		d.take(r)
 		return nil
 	}
-	if err := durable.Write(d.path, recordKind, []byte(format(recordKind.Version, d.id, r))); err != nil {
+	if err := d.put(d.path, recordKind, []byte(format(recordKind.Version, d.id, r))); err != nil {
 		return fmt.Errorf("failaware: cannot write the state: %w", err)
 	}
-	counted := r.counters() != d.stored.counters()
-	d.stored = r
-	if counted && d.epoch != nil {
-		return d.writeEpoch(d.epoch) // an older copy of what was just written is refused
+	if counted := r.counters() != d.stored.counters(); counted && d.epoch != nil {
+		// An older copy of what was just written is refused. Another attempt writes both.
+		if err := d.writeEpoch(d.epoch, r.counters()); err != nil {
+			return err
+		}
 	}
+	d.take(r)
 	return nil
 }
 
@@ -281,6 +300,8 @@ func (d *Dir) Close() error {
 	if d == nil {
 		return nil
 	}
+	d.keeping.Lock()
+	defer d.keeping.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := d.lock.Release()
