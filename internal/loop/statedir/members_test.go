@@ -3,6 +3,7 @@ package statedir
 import (
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ func members(t testing.TB) {
 	for text, want := range map[string]string{
 		"2 192.0.2.1:7000\n300 192.0.2.1:7000\n": "line 2 is no member",
 		"2\n":                                    "line 1 is no member", "2 host:7000\n": "line 1 is no member",
+		strings.Repeat("2 192.0.2.1:7000\n", MaxMembers+1): "line 17 is no member, or one too many",
 	} {
 		require.NoError(t, durable.Write(d.membersPath(), membersKind, []byte(text)))
 		_, err = d.ReadMembers()

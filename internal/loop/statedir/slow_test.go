@@ -142,6 +142,8 @@ func TestABeginningIsTriedAgain(t *testing.T) {
 		require.NoError(t, d.KeepMembers([]Member{{ID: 2}}))
 		require.NoError(t, d.ReserveViews(membership.MaxSequence))
 		require.ErrorIs(t, d.Begin(), errFull)
+		require.NoError(t, d.KeepMembers([]Member{{ID: 3}}))
+		require.Equal(t, failing, calls, "the node has not begun")
 		require.NoError(t, d.Begin())
 		require.Equal(t, uint64(1), d.Incarnation())
 		sameAsModel(t, d, record{Incarnations: 1, MaxLock: time.Second, HasEpoch: true, Views: membership.MaxSequence, Least: progress{Epoch: 1}, Group: "a group"})
