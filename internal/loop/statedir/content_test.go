@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/leader/epoch"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -47,6 +48,24 @@ func TestContentOfTheStateFile(t *testing.T) {
 		require.EqualValues(t, 4, d.Incarnation())
 		require.NoError(t, d.Close())
 	}
+}
+
+// An epoch whose quorum system is none is refused, although all of the file was written so. With a
+// later build's system, the node would count no quorum.
+func TestAnEpochOfNoSystemIsRefused(t *testing.T) {
+	d, err := begin(t.TempDir(), 1, time.Second)
+	require.NoError(t, err)
+	for system, good := range map[string]bool{"majority:1,2,3": true, "majority:": false, "another:1": false} {
+		require.NoError(t, d.WriteEpoch(&epoch.State{Epoch: 1, System: system}))
+		_, err := d.ReadEpoch(Configured{})
+		if good {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, ErrDamaged, system)
+		require.ErrorContains(t, err, d.epochPath())
+	}
+	require.NoError(t, d.Close())
 }
 
 // A file that cannot be read is no file that is missing: nothing begins without it.
