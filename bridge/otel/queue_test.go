@@ -11,11 +11,13 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// slow is an exporter whose collector takes its time.
-type slow struct{ spans atomic.Int64 }
+// slow is an exporter that takes spans when their maker gets no further.
+type slow struct{ made, spans atomic.Int64 }
 
 func (s *slow) ExportSpans(_ context.Context, spans []sdk.ReadOnlySpan) error {
-	time.Sleep(20 * time.Millisecond)
+	for before := int64(-1); s.made.Load() != before; time.Sleep(20 * time.Millisecond) {
+		before = s.made.Load()
+	}
 	s.spans.Add(int64(len(spans)))
 	return nil
 }
@@ -30,6 +32,7 @@ func TestABurstLosesNoSpans(t *testing.T) {
 	const messages = 4000
 	for range messages {
 		record(p.Tracer("test"), "g", message(), reading{time.Unix(0, 2000), with(int64(40)), true})
+		e.made.Add(1)
 	}
 	require.NoError(t, p.Shutdown(context.Background()))
 	require.EqualValues(t, 2*messages, e.spans.Load())

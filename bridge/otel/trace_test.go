@@ -76,3 +76,41 @@ func TestATransitionalDeliveryIsAnError(t *testing.T) {
 		require.Equal(t, codes.Error, s.Status.Code)
 	}
 }
+
+// Instants of two clocks are as far apart as their bounds allow, and no span ends before it begins.
+func TestNoSpanEndsBeforeItBegins(t *testing.T) {
+	o := &client.Delivery{Id: "run.1", Node: 2, Kind: "operation", Message: with("2/00c0ffee00c0ffee/o7"), Sender: with(2), SubmittedNs: with(int64(5000)),
+		StampNs: with(int64(4000)), OrderedNs: with(int64(3000)), AppliedNs: with(int64(2000))}
+	spans := append(told(func(tr trace.Tracer) { recordOperation(tr, "g", o) }), told(func(tr trace.Tracer) { record(tr, "g", message(), reading{at: time.Unix(0, 10)}) })...)
+	require.Len(t, spans, 4+2)
+	for _, s := range spans {
+		require.Equal(t, s.StartTime, s.EndTime, s.Name)
+	}
+}
+
+// The ids of a message are its own, and those of each delivery too.
+func TestIDsAreOfOneThing(t *testing.T) {
+	require.NotEqual(t, digest("group", "1/2"), digest("group1", "/2"))
+	other := message()
+	other.Id, other.Node = "run.2", 3
+	here := told(func(tr trace.Tracer) { record(tr, "g", message(), reading{at: time.Unix(0, 2000)}) })
+	there := told(func(tr trace.Tracer) { record(tr, "g", other, reading{at: time.Unix(0, 2000)}) })
+	require.Len(t, there, 1, "the sender's bridge makes the first span")
+	require.Equal(t, here[1].SpanContext.TraceID(), there[0].SpanContext.TraceID())
+	require.NotEqual(t, here[1].SpanContext.SpanID(), there[0].SpanContext.SpanID())
+}
+
+// What is not in the share is not told, be it a message or an operation.
+func TestTheShareIsOfAll(t *testing.T) {
+	b := &bridge{group: "g"}
+	spans := told(func(tr trace.Tracer) {
+		b.tracer = tr
+		for _, kind := range []string{"message", "operation"} {
+			d := message()
+			d.Kind = kind
+			b.tell(t.Context(), d)
+		}
+	})
+	require.Empty(t, spans)
+	require.Zero(t, b.told.Load())
+}
