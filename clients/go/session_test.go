@@ -299,3 +299,12 @@ func TestACommandWhoseNodeIsKilled(t *testing.T) {
 	require.False(t, second.Repeated)
 	require.NoError(t, s.Close(ctx))
 }
+
+// A number that no command can have is not taken for the next one's.
+func TestARefusedNumberIsNotUsed(t *testing.T) {
+	s := ResumeSession("1/0000000000000007/o1", 0, nil)
+	for range 2 {
+		_, err := s.Put(t.Context(), KvPutParams{Key: "k"}, nil)
+		require.ErrorContains(t, err, "the first is 1")
+	}
+}

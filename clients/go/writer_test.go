@@ -289,3 +289,17 @@ func TestARequestOfAWriterEnds(t *testing.T) {
 		require.Equal(t, AttemptTime, time.Since(begun))
 	})
 }
+
+// A value of no bytes is a value, which JSON's null is not.
+func TestAWriterPutsNoBytesAsAValue(t *testing.T) {
+	values := map[string]*[]byte{}
+	n := &batchNode{answer: func(c KVCommand) string {
+		values[c.Key] = c.Value
+		return `{"code": 200, "write": {"status": "done", "version": "7"}}`
+	}}
+	_, err := n.writer(t).Put(t.Context(), "k", nil)
+	require.NoError(t, err)
+	require.NotNil(t, values["k"])
+	require.NotNil(t, *values["k"])
+	require.Empty(t, *values["k"])
+}
