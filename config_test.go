@@ -72,6 +72,7 @@ func wrongSettings(t testing.TB) {
 		`Peers[1] ("localhost:1"): Peers[0] has the same address`:                             {ID: 1, Peers: []Peer{{2, "localhost:1"}, {0, "localhost:1"}}},
 		`Peers[0] ("localhost:0"): "localhost:0": nobody listens`:                             {ID: 1, Peers: []Peer{{0, "localhost:0"}}},
 		`Peers[0] (":1"): ":1": the host is missing`:                                          {ID: 1, Peers: []Peer{{0, ":1"}}},
+		`Peers[0] ("notlocalhost:1"): "notlocalhost:1" is not a loopback address`:             {ID: 1, Peers: []Peer{{0, "notlocalhost:1"}}},
 		`"localhost:70000": the port is not`:                                                  {ID: 1, Peers: []Peer{{0, "localhost:70000"}}},
 		`Peers[0] (node 1, "127.0.0.1:2"): this node has this id, and listens at 127.0.0.1:1`: {ID: 1, Listen: "127.0.0.1:1", Peers: []Peer{{1, "127.0.0.1:2"}}},
 		`Peers[0] (node 1, "127.0.0.2:1"): this node has this id, and listens at 127.0.0.1:1`: {ID: 1, Listen: "127.0.0.1:1", Peers: []Peer{{1, "127.0.0.2:1"}}},

@@ -44,5 +44,6 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ForceOfTheLiving":         livingAreNotDeclaredDead,
 		"ChangeBackAtOnce":         changeUnderWay,
 		"ProposalOfAnother":        changeUnderWay,
+		"LoopbackByEnding":         wrongSettings,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -63,6 +64,27 @@ func TestExampleIsSound(t *testing.T) {
 	require.Equal(t, failaware.Config{}.WithDefaults().Clock, c.Clock)
 	require.Equal(t, failaware.DefaultMaxPeers, c.MaxPeers)
 	require.Equal(t, failaware.DefaultEventBuffer, c.EventBuffer)
+}
+
+// Leaving waits for locks: it may take longer than the longest lock.
+func TestLeavingHasTimeForTheLocks(t *testing.T) {
+	for text, more := range map[string]time.Duration{"": 5 * time.Second, "leave_timeout: 1s\n": 0} {
+		c, bounds, err := loadConfig(writeFile(t, "id: 1\n"+text), source{})
+		require.NoError(t, err)
+		if more == 0 {
+			require.Equal(t, time.Second, c.leaveTimeout)
+		} else {
+			require.Equal(t, bounds.Depose+more, c.leaveTimeout)
+		}
+	}
+}
+
+// A value can be named by an anchor, and used again by an alias.
+func TestAliasesAreTheValuesTheyName(t *testing.T) {
+	c, _, err := loadConfig(writeFile(t, "id: 1\ngroup: &here colours\nname: *here\n"), source{})
+	require.NoError(t, err)
+	require.Equal(t, "colours", c.Group)
+	require.Equal(t, c.Group, c.Name)
 }
 
 func TestFilesAreLimited(t *testing.T) {

@@ -65,6 +65,7 @@ func TestASocketLeavesTheMaskAsItWas(t *testing.T) {
 		return info.Mode()
 	}
 	before := made("before")
+	require.NotZero(t, before&0o100, "no test before has left a stricter one")
 	l, err := ListenUnix(filepath.Join(dir, "api"))
 	require.NoError(t, err)
 	defer l.Close()
@@ -106,3 +107,22 @@ func TestTheServiceIsNamedIfAnotherNodeIsAsked(t *testing.T) {
 	require.Empty(t, elsewhere(Address{Socket: service}, service), "it was asked itself")
 	require.Empty(t, elsewhere(Address{URL: "https://node:7443"}, service), "it is on another host")
 }
+
+// Who trusts a loopback address trusts this machine: every other address may be seen from outside.
+func loopbackIsHere(t testing.TB) {
+	for addr, here := range map[string]bool{"127.0.0.1:80": true, "127.8.9.10:80": true, "[::1]:80": true, "localhost:80": true, "LocalHost.:80": true,
+		"0.0.0.0:80": false, "[::]:80": false, ":80": false, "128.0.0.1:80": false, "localhost": false, "127.0.0.1": false, "127.0.0.1:": false,
+		"localhost.example:80": false, "notlocalhost:80": false, "127.0.0.1.example:80": false} {
+		require.Equal(t, here, LoopbackAddr(addr), addr)
+		if _, port, err := net.SplitHostPort(addr); err == nil && port != "" {
+			_, err := ParseAddress("http://" + addr)
+			require.Equal(t, here, err == nil, addr)
+		}
+	}
+	for _, more := range []string{"http://user:word@127.0.0.1:80", "http://127.0.0.1:80/v1", "http://127.0.0.1:80?a=b", "https://user@node:7443"} {
+		_, err := ParseAddress(more)
+		require.ErrorContains(t, err, "is neither http://HOST:PORT nor https://HOST:PORT", "no part of an address is passed over")
+	}
+}
+
+func TestLoopbackAddressesAreHere(t *testing.T) { loopbackIsHere(t) }

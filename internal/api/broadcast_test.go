@@ -17,8 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware"
+	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/kv"
 	"github.com/failaware/failaware/leader/epoch"
+	"github.com/failaware/failaware/timed"
 )
 
 func TestBroadcastAndDeliveries(t *testing.T) {
@@ -294,3 +296,28 @@ func outcomesSayAll(t testing.TB) {
 }
 
 func TestOutcomesSayAllThatIsKnown(t *testing.T) { outcomesSayAll(t) }
+
+// changesSayAll requires that a stream says all of what is no message.
+func changesSayAll(t testing.TB) {
+	v := &failaware.View{ID: failaware.ViewID{Sequence: 7, Leader: 2, Boot: 3}}
+	next := &failaware.View{ID: failaware.ViewID{Sequence: 8, Leader: 2, Boot: 3}}
+	from := failaware.MessageID{Sender: 2, Class: 1, Boot: 3, Sequence: 9}
+	through := from
+	through.Sequence = 12
+	for _, c := range []struct {
+		change failaware.Change
+		want   Delivery
+	}{
+		{failaware.OutcomeLost{From: from, Through: through}, Delivery{Kind: "outcome-lost", Message: through.String(), From: 9, Through: 12}},
+		{failaware.TransitionBegins{Next: next, Along: timed.SetOf(1, 2)}, Delivery{Kind: "transition", NextView: next.ID.String(), Along: []int{1, 2}}},
+		{failaware.ViewChange{Previous: next.ID, Along: timed.SetOf(2), Merged: []failaware.Branch{{From: next.ID, Members: timed.SetOf(2)}}},
+			Delivery{Kind: "view", Members: []Member{}, PreviousView: next.ID.String(), Along: []int{2}, Merged: []Branch{{next.ID.String(), []int{2}}}}},
+		{failaware.NewIncarnation{Boot: 5, Reason: event.ClockRate}, Delivery{Kind: "new-incarnation", Boot: bootText(5), Reason: string(event.ClockRate)}},
+	} {
+		c.want.ID, c.want.Sequence, c.want.Node, c.want.View = eventID("run", 8), 8, 1, v.ID.String()
+		k := numberedItem{item: item{Delivery: failaware.Delivery{View: v, Change: c.change}}, sequence: 8}
+		require.Equal(t, c.want, deliveryOf(&k, 1, "run"))
+	}
+}
+
+func TestChangesSayAllThatIsKnown(t *testing.T) { changesSayAll(t) }

@@ -148,10 +148,11 @@ func TestWhichLeaderIsFound(t *testing.T) {
 
 // A peer whose address another node has is not merely silent.
 func TestAnotherNodeAtTheAddressOfAPeerIsNamed(t *testing.T) {
-	at := netip.MustParseAddrPort("192.0.2.7:7001")
+	at, gone := netip.MustParseAddrPort("192.0.2.7:7001"), netip.MustParseAddrPort("192.0.2.8:7001")
 	s := failaware.Status{Peers: []failaware.PeerStatus{{ID: 2, Addr: at, Delay: event.UnknownDelay, LastFast: -1}, {ID: 3, Addr: at, Alive: true},
-		{ID: 4, Delay: event.UnknownDelay, LastFast: -1}}}
+		{ID: 4, Delay: event.UnknownDelay, LastFast: -1}, {ID: 5, Addr: gone, Delay: event.UnknownDelay, LastFast: -1}, {ID: 6, Addr: gone}}}
 	require.Equal(t, "node 2: not heard in time yet; node 3 answers at its address, 192.0.2.7:7001", peerText(&s, 2))
 	require.NotContains(t, peerText(&s, 3), "its address")
 	require.NotContains(t, peerText(&s, 4), "its address")
+	require.NotContains(t, peerText(&s, 5), "its address", "nobody answers there")
 }

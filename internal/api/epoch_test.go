@@ -110,6 +110,9 @@ func heardByANodeThatComesToLead(t *testing.T) error {
 // mistyped is a quorum system of which a quorum is there, and one voter is a mistyped one.
 const mistyped = "weighted:1=3,8=1"
 
+// reweighted is another system of these voters.
+const reweighted = "weighted:1=5,8=1"
+
 // takesTheMistyped has a node alone replace its quorum system by one with a voter that was never
 // heard, and returns what is wrong: the node refuses it and names the voter, unless the caller
 // insists, and says afterwards that it misses the voter.
@@ -138,9 +141,17 @@ func takesTheMistyped(t *testing.T) (wrong string) {
 	}
 	var s Status
 	if require.NoError(t, c.Get(t.Context(), "/v1/status", &s)); !slices.Equal(s.Global.Missing, []int{8}) {
-		wrong += fmt.Sprintf("its status misses %v", s.Global.Missing)
+		wrong += fmt.Sprintf("its status misses %v; ", s.Global.Missing)
 	}
-	return wrong
+	for end := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+		err := c.Post(t.Context(), "/v1/epoch/change?system="+reweighted)
+		if err == nil {
+			return wrong
+		} else if strings.Contains(err.Error(), "no vote yet") {
+			return wrong + "it refuses a voter that has a vote"
+		}
+		require.Less(t, time.Now(), end)
+	}
 }
 
 // One wrong digit in a quorum system takes its spare away. Whoever means a node that is not there

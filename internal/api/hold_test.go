@@ -59,6 +59,16 @@ func TestNoHoldLastsOverASleep(t *testing.T) {
 	require.Zero(t, (&Held{Until: 100}).Left(), "its era is over")
 }
 
+// A lead of the same incarnation that began later is another one.
+func leadsAreTold(t testing.TB) {
+	h := &Held{Hold: Hold{Node: 1, Boot: "a", SinceNS: 5, ValidForNS: 7}}
+	require.True(t, h.SameLead(&Held{Hold: Hold{Node: 1, Boot: "a", SinceNS: 5, ValidForNS: 9}}))
+	require.False(t, h.SameLead(&Held{Hold: Hold{Node: 1, Boot: "a", SinceNS: 6}}))
+	require.False(t, h.SameLead(&Held{Hold: Hold{Node: 1, Boot: "b", SinceNS: 5}}))
+}
+
+func TestLeadsAreToldApart(t *testing.T) { leadsAreTold(t) }
+
 // A node may lose the global lead between the hold and the edict.
 func TestThereIsNoHoldWithoutTheEdictThatItNeeds(t *testing.T) {
 	q, err := quorum.Majority(timed.SetOf(1))

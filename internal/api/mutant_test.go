@@ -53,6 +53,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"TokenShort":           tokensAreLong,
 		"GoneIsTheEnd":         absentIsNoEnd,
 		"RenewedIsAnother":     renewedIsTheSame,
+		"APIMistakeServed":     mistakesChangeNothing,
 	})
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -104,3 +105,16 @@ func commandsAreNotPerformedTwice(t testing.TB) {
 
 // A command that a node may have read is not sent again.
 func TestCommandsAreNotPerformedTwice(t *testing.T) { commandsAreNotPerformedTwice(t) }
+
+// A request may have arrived if there was a connection, unless TLS refused the client.
+func TestOfALostRequestItIsSaidWhetherItMayHaveArrived(t *testing.T) {
+	refused := &net.OpError{Op: "remote error", Err: io.ErrUnexpectedEOF}
+	for _, x := range []struct {
+		err       error
+		connected bool
+		want      bool
+	}{{io.EOF, true, true}, {io.EOF, false, false}, {refused, true, false}, {refused, false, false}} {
+		e := &UnreachableError{Err: x.err, connected: x.connected}
+		require.Equal(t, x.want, e.MayHaveArrived(), "%+v", x)
+	}
+}

@@ -175,3 +175,20 @@ func TestASlowApplicationIsNoSilence(t *testing.T) {
 		require.ErrorIs(t, err, errEnough)
 	})
 }
+
+// An event that the caller fails to take comes again.
+func TestAStreamContinuesBehindWhatWasTaken(t *testing.T) {
+	full := errors.New("no room")
+	synctest.Test(t, func(t *testing.T) {
+		r := &Resume{}
+		c := clientInMemory(t, func(w http.ResponseWriter, _ *http.Request) { eventsOf(w, "a-1", "a-2", "a-3") })
+		err := c.Events(t.Context(), r, nil, func(e Event) error {
+			if e.ID == "a-2" {
+				return full
+			}
+			return nil
+		})
+		require.Equal(t, full, err)
+		require.Equal(t, "a-1", r.Last)
+	})
+}

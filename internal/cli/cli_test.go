@@ -47,6 +47,7 @@ func TestErrorsChooseTheExitCodeAndTheMessage(t *testing.T) {
 		{No(errors.New("too late")), 1, "prog: too late\n"},
 		{Wrong("--n: %d", 7), 2, "prog: --n: 7\n"},
 		{Printed(errors.New("printed")), 1, ""},
+		{Printed(context.Canceled), 1, ""},
 		{&ExitError{Code: 137}, 137, ""},
 		{context.Canceled, 1, "prog: interrupted\n"},
 		{errors.Join(errors.New("failaware: one"), errors.New("two")), 1, "prog: one\nprog: two\n"},

@@ -54,4 +54,11 @@ func unnotedKind(t *testing.T) error {
 // A store of the other kind could go on with what such a store writes.
 func TestAStoreWhoseKindCannotBeNotedDoesNotStart(t *testing.T) {
 	require.ErrorContains(t, unnotedKind(t), "the kind of the store cannot be noted")
+
+	dir := filepath.Join(t.TempDir(), "kv")
+	obstacle := filepath.Join(dir, kindFile+".new")
+	require.NoError(t, os.MkdirAll(obstacle, 0o700))
+	require.Error(t, prepare(t, dir, kv.Partitionable))
+	require.NoError(t, os.Remove(obstacle))
+	require.NoError(t, prepare(t, dir, kv.Partitionable), "it holds the directory no more")
 }

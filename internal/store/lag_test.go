@@ -18,6 +18,7 @@ import (
 	"github.com/failaware/failaware/internal/pause"
 	"github.com/failaware/failaware/internal/transport"
 	"github.com/failaware/failaware/internal/udp"
+	"github.com/failaware/failaware/replicate"
 	"github.com/failaware/failaware/sim/memory"
 )
 
@@ -134,3 +135,13 @@ func staleIsTold(t testing.TB) (wrong string) {
 
 // A node whose loop takes no turns answers nothing, and says so of its store.
 func TestAStaleStoreTakesNoCommands(t *testing.T) { require.Empty(t, staleIsTold(t)) }
+
+// A store that takes no commands waits for what its situation says, whatever its view is.
+func TestAStoreThatTakesNothingDoesNotWaitForItsView(t *testing.T) {
+	var a api.KVStatus
+	describe(replicate.Progress{Situation: replicate.Recovering}, lags{stale: true}, 1, &a)
+	require.False(t, a.Accepting)
+	require.Empty(t, a.Lag)
+	describe(replicate.Progress{Situation: replicate.Working, Accepting: true}, lags{stale: true}, 1, &a)
+	require.Equal(t, stale, a.Lag)
+}
