@@ -101,9 +101,6 @@ func (m *Machine) SetAlive(now timed.Instant, alive timed.Set) {
 		m.told[id] = telling{tellTimes, backoff{now, tellEvery * m.period}}
 		m.due = now
 	}
-	for id := range m.alive.Minus(alive).All() {
-		m.told[id] = telling{}
-	}
 	m.greeted = slices.DeleteFunc(m.greeted, func(g greeting) bool { return alive.Has(g.Node) })
 	m.alive = alive
 	if alive.Empty() {
