@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -44,3 +45,15 @@ func calmAfterTheKiss(t testing.TB) {
 }
 
 func TestCalmBeginsAfterTheLastKiss(t *testing.T) { calmAfterTheKiss(t) }
+
+// A name of a pool has ever other addresses. Those that have denied service long ago take no memory.
+func oldDenialsGo(t testing.TB) {
+	s := serverAt(t, netip.MustParseAddrPort("192.0.2.9:123"))
+	old, lately, now := netip.MustParseAddrPort("192.0.2.1:123"), netip.MustParseAddrPort("192.0.2.2:123"), netip.MustParseAddrPort("192.0.2.3:123")
+	s.refused[old], s.refused[lately] = time.Now().Add(-deniedFor), time.Now().Add(-deniedFor/2)
+	require.True(t, isRejected(s.kissed(now, "DENY")))
+	require.Len(t, s.refused, 2)
+	require.True(t, s.denies(lately) && s.denies(now))
+}
+
+func TestOldDenialsTakeNoMemory(t *testing.T) { oldDenialsGo(t) }

@@ -3,6 +3,7 @@ package reference
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -151,6 +152,8 @@ func (s *server) kissed(addr netip.AddrPort, code string) error {
 	case "RATE":
 		return errSlow
 	case "DENY", "RSTR":
+		// A name may have ever other addresses.
+		maps.DeleteFunc(s.refused, func(a netip.AddrPort, _ time.Time) bool { return !s.denies(a) })
 		s.refused[addr] = time.Now()
 	}
 	return &RejectedError{"kiss of death " + strconv.QuoteToASCII(code)}
