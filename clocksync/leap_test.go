@@ -128,3 +128,17 @@ func leapOfUnknownUTC(t testing.TB) {
 }
 
 func TestALeapSecondComesToANodeThatKnowsNoUTC(t *testing.T) { leapOfUnknownUTC(t) }
+
+// What is known of UTC when a leap second comes has a width. No sample counts before its slowest end is
+// behind the margin.
+func awaitsTheSlowest(t testing.TB) {
+	rho := timed.LAN().MaxDrift
+	const at, now = Time(time.Hour), timed.Instant(time.Minute)
+	i := interval{at: now, low: at - Time(LeapMargin+10*time.Second), high: at - Time(LeapMargin)}
+	var r references
+	r.awaitLeap(now, at, i, rho)
+	require.GreaterOrEqual(t, i.project(r.leapOver, rho).low, at+Time(LeapMargin))
+	require.Less(t, i.project(r.leapOver, rho).low, at+Time(LeapMargin+time.Second))
+}
+
+func TestALeapSecondIsOverForTheSlowest(t *testing.T) { awaitsTheSlowest(t) }

@@ -25,6 +25,7 @@ var notices = map[string]func(testing.TB){
 	"BendForeseenExactly":   bendsComeLate,
 	"BendJustOver":          bendsComeLate,
 	"ExternalAroundLeap":    leapSecond,
+	"LeapOverForTheFirst":   awaitsTheSlowest,
 	"SilentFalsetickers":    falsetickerIsNamed,
 	"JudgeIgnoresUTC":       heldReadings,
 	"FalsetickersStay":      falsetickersExpire,

@@ -43,6 +43,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"RivalOfAnyEcho":       restartsAreNoRivals,
 		"RivalWithoutWait":     sentBeforeAndAfter,
 		"RivalUnseen":          sentBeforeAndAfter,
+		"RivalWithoutDrift":    rivalWaitsForDrift,
 		"ChallengeOvertaken":   overtakenChallenge,
 
 		"ChallengerUnproven": challengerCounts,

@@ -66,3 +66,18 @@ func restartsAreNoRivals(t testing.TB) {
 }
 
 func TestARestartedNodeIsNoRival(t *testing.T) { restartsAreNoRivals(t) }
+
+// The clock of this node may run slow while a fast packet of the accepted incarnation is under way.
+func rivalWaitsForDrift(t testing.TB) {
+	timing := timed.LAN()
+	wait := timing.MaxDrift.Wait(timing.FastThreshold)
+	for late, proved := range map[time.Duration]bool{0: false, 1: true} {
+		s := newService(1, 2)
+		take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+		challengedBy(t, s, 21*ms, hello(8, 20*ms), false)
+		take(t, s, 21*ms+wait+late, hello(7, 20*ms+wait+late), Delivered)
+		challengedBy(t, s, 23*ms+wait, hello(8, 22*ms+wait), proved)
+	}
+}
+
+func TestARivalIsNotToldBeforeAFastPacketMustHaveCome(t *testing.T) { rivalWaitsForDrift(t) }

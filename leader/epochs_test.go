@@ -269,3 +269,19 @@ func voteHoldsEpoch(t testing.TB) {
 	m.HandleTimeout(until, nil)
 	require.Equal(t, epoch.Wedged, m.State().Phase)
 }
+
+// A peer that has another quorum system again, such as that of a later epoch, follows. It has as long as
+// before to go on.
+func foreignAnew(t testing.TB) {
+	e, _, now := changing(t)
+	for _, id := range []QuorumID{{2, 7}, {3, 8}} {
+		e.HandleQuorum(now, 3, id, nil)
+		e.HandleQuorum(now, 3, id, nil)
+		require.False(t, e.Foreign(3), "%v", id)
+		now = now.Add(foreignAfter)
+		require.Equal(t, []Effect{{Kind: OtherQuorum, Peer: 3, Quorum: id}}, e.HandleQuorum(now, 3, id, nil))
+		require.True(t, e.Foreign(3))
+	}
+}
+
+func TestAPeerThatFollowsIsNotForeign(t *testing.T) { foreignAnew(t) }

@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "leader", notices) }
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
 	"RoundIgnoresTheNew": roundWaitsForTheNew,
+	"ForeignForGood":     foreignAnew,
 	"HandOverNewer":      newerVotesStay,
 	"HandOverYoung":      successorWaits,
 	"GlobalRevived":      notRevived,

@@ -19,6 +19,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ConfirmedInherited":  inheritedLease,
 		"KeepResigned":        lateConfirmations,
 		"AckOlder":            laterThanEarlier,
+		"PutOffForGood":       putOffEndsWithTheLead,
 		"DroppedOfAnyView":    confirmationsOfOneView,
 		"ProposalLosesMember": proposalKeepsMembers,
 		"ChanceOfAnyBoot":     proposalKeepsMembers,

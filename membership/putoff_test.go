@@ -27,3 +27,15 @@ func TestANodeThatIsPutOffComesLater(t *testing.T) {
 	require.Equal(t, timed.SetOf(1, 2, 3), g.leader.Proposal().Set)
 	require.Empty(t, g.leader.PutOff(now, timed.SetOf(2), nil), "members of the committed view stay")
 }
+
+// A node that was put off is in the first proposal of the next lead: what held it up then says nothing.
+func putOffEndsWithTheLead(t testing.TB) {
+	g := newTrio(t)
+	g.won(1, 2, 3)
+	g.leader.PutOff(now, timed.SetOf(3), nil)
+	g.leader.HandleGaveUp(now, LeadEnded, 1, nil)
+	g.won(1, 2, 3)
+	require.Equal(t, timed.SetOf(1, 2, 3), g.leader.Proposal().Set)
+}
+
+func TestToBePutOffEndsWithTheLead(t *testing.T) { putOffEndsWithTheLead(t) }

@@ -169,3 +169,13 @@ func TestPresetsHaveAmpleLockTimes(t *testing.T) {
 		require.NotEmpty(t, p.LeaseWarning(), name)
 	}
 }
+
+// A peer that heard this node was alive for Expires after its last fast packet, but for the ways of two
+// keepalives. One that is not alive before does not hear it.
+func TestDeafPeersAreMissedEarly(t *testing.T) {
+	for name, x := range presets() {
+		early := x.Expires - 2*x.KeepalivePeriod
+		require.True(t, x.Deaf(early-1), name)
+		require.False(t, x.Deaf(early), name)
+	}
+}

@@ -141,16 +141,18 @@ func TestStatusOfAnswers(t *testing.T) {
 }
 
 func stepsSpoilMeasurements(t testing.TB) {
-	m := newMachine(2)
-	a := author{source: func() serve.Answer { return m.answer(1000, true) }, clocks: m, steps: m, drift: 1}
-	m.hook = func() { m.offset, m.stepped = m.offset+int64(time.Hour), true }
-	r := a.next()
-	require.Equal(t, Disrupted, r.status)
-	require.Equal(t, int64(noBound), r.bound)
-	m.hook = nil
-	r = a.next()
-	require.Equal(t, Synchronized, r.status)
-	require.GreaterOrEqual(t, r.bound, int64(time.Hour))
+	for external, status := range map[bool]Status{true: Synchronized, false: FreeRunning} {
+		m := newMachine(2)
+		a := author{source: func() serve.Answer { return m.answer(1000, external) }, clocks: m, steps: m, drift: 1}
+		m.hook = func() { m.offset, m.stepped = m.offset+int64(time.Hour), true }
+		r := a.next()
+		require.Equal(t, Disrupted, r.status)
+		require.Equal(t, int64(noBound), r.bound)
+		m.hook = nil
+		r = a.next()
+		require.Equal(t, status, r.status)
+		require.GreaterOrEqual(t, r.bound, int64(time.Hour))
+	}
 }
 
 func TestStepSpoilsMeasurement(t *testing.T) { stepsSpoilMeasurements(t) }

@@ -96,3 +96,23 @@ func kissesCount(t testing.TB) {
 }
 
 func TestKissesCountInTheTotal(t *testing.T) { kissesCount(t) }
+
+// emptiestGoes has a new source come into a set of others: the one with the emptiest bucket makes room,
+// wherever it stands.
+func emptiestGoes(t testing.TB) {
+	for emptiest := range ways {
+		l := newLimiter(Limit{1, 10}, Limit{1000, 1000})
+		from := netip.MustParseAddr("192.0.2.1")
+		set := &l.table[maphash.Comparable(l.seed, prefixOf(from))%sets]
+		for i := range set {
+			a := netip.AddrFrom4([4]byte{10, 0, 0, byte(i)})
+			set[i] = source{prefix: prefixOf(a), bucket: bucket(9 - i)}
+		}
+		set[emptiest].bucket = 1
+		gone := set[emptiest].prefix
+		require.Same(t, &set[emptiest], l.find(from, 0))
+		require.NotEqual(t, gone, set[emptiest].prefix)
+	}
+}
+
+func TestTheEmptiestSourceMakesRoom(t *testing.T) { emptiestGoes(t) }

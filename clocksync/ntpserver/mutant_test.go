@@ -15,6 +15,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"NTPAnswersAnything":    onlyClientsAreAnswered,
 		"NTPWithoutLimit":       sourcesKeepTheirLimit,
 		"NTPKissesUncounted":    kissesCount,
+		"NTPEvictsTheFull":      emptiestGoes,
 		"NTPAnswersStale":       waitsCount,
 		"NTPForgetsTheWait":     waitsCount,
 	})

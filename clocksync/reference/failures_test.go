@@ -40,3 +40,15 @@ func lookupBeginsARow(t testing.TB) {
 }
 
 func TestALookupBeginsANewRowOfFailures(t *testing.T) { lookupBeginsARow(t) }
+
+// Each address gets its tries: a lost answer does not move on from one that was just moved to.
+func everyAddressGetsItsTries(t testing.TB) {
+	s := serverAt(t, netip.MustParseAddrPort("127.0.0.1:9"), netip.MustParseAddrPort("127.0.0.2:9"), netip.MustParseAddrPort("127.0.0.3:9"))
+	for n := range failuresToMove * len(s.addrs) {
+		require.Equal(t, n/failuresToMove, s.at, "after %d failures", n)
+		_, err := s.poll(t.Context())
+		require.Error(t, err)
+	}
+}
+
+func TestEveryAddressGetsItsTries(t *testing.T) { everyAddressGetsItsTries(t) }

@@ -33,14 +33,15 @@ func disciplined(state int, status, maxerror int64) func(*unix.Timex) (int, erro
 
 func TestKernelClock(t *testing.T) {
 	k := newKernel(hardware(t), timed.LAN().MaxDrift).(*kernel)
-	for _, status := range []int64{0, unix.STA_NANO} {
+	for status, unit := range map[int64]time.Duration{0: time.Microsecond, unix.STA_NANO: time.Nanosecond} {
 		k.read = disciplined(unix.TIME_DEL, status, 250)
 		x, err := k.poll(t.Context())
 		require.NoError(t, err)
 		now := time.Now().UnixNano() - int64(k.clock.Now()-x.At)
 		require.LessOrEqual(t, int64(x.Low), now+int64(time.Millisecond))
 		require.GreaterOrEqual(t, int64(x.High), now-int64(time.Millisecond))
-		require.GreaterOrEqual(t, x.High.Sub(x.Low), 500*time.Microsecond)
+		require.Equal(t, 250*time.Microsecond+unit, x.Distance, "the kernel rounds its clock down")
+		require.GreaterOrEqual(t, x.High.Sub(x.Low), 2*x.Distance)
 		require.Equal(t, clocksync.LeapDelete, x.Leap)
 	}
 	for name, read := range map[string]func(*unix.Timex) (int, error){

@@ -16,6 +16,8 @@ func TestMutantsAreKilled(t *testing.T) {
 		"NTPLostWithTheNames":  failedLookupKeeps,
 		"NTPLooksUpAlways":     lookupBeginsARow,
 		"NTPFailuresAddUp":     failuresInARow,
+		"NTPDenialsAddUp":      oldDenialsGo,
+		"NTPTriesOnce":         everyAddressGetsItsTries,
 		"SampleOverASuspend":   suspended,
 	})
 }

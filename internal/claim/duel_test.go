@@ -72,3 +72,28 @@ func newcomersGiveWay(t testing.TB) {
 func TestNewcomersGiveWay(t *testing.T) { newcomersGiveWay(t) }
 
 func TestOneOfTwoRivalsGivesWay(t *testing.T) { oneGivesWay(t) }
+
+// Company ends a duel: a rival that is heard later, by a process that is alone again, begins another.
+func companyEndsIt(t testing.TB) {
+	lan := timed.LAN()
+	d := NewDuel(start)
+	d.NoteRival(&lan, after(0), 2, 1, true)
+	require.True(t, d.Open(&lan, after(1)))
+	d.NoteCompany()
+	require.False(t, d.Open(&lan, after(1)))
+}
+
+func TestCompanyEndsADuel(t *testing.T) { companyEndsIt(t) }
+
+// The readings of two clocks do not compare: a process does not become old by another clock.
+func youngOnAnotherClock(t testing.TB) {
+	lan := timed.LAN()
+	d := NewDuel(start)
+	later := 2 * novice * lan.Expires
+	d.Restart(&lan, after(time.Millisecond), after(later))
+	require.False(t, d.NoteRival(&lan, after(later), 2, 1, true))
+	require.False(t, d.NoteRival(&lan, after(later+lan.Expires), 2, 1, true))
+	require.True(t, d.NoteRival(&lan, after(later+yield*lan.Expires), 2, 1, true), "it is a newcomer, and gives way")
+}
+
+func TestAProcessIsNoOlderOnAnotherClock(t *testing.T) { youngOnAnotherClock(t) }

@@ -17,5 +17,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"ClaimUsed":        choosesFree,
 		"DuelInCompany":    oneGivesWay,
 		"DuelOfTheSettled": newcomersGiveWay,
+		"DuelGoesOn":       companyEndsIt,
+		"DuelAgesByJumps":  youngOnAnotherClock,
 	})
 }

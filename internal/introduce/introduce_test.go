@@ -173,3 +173,18 @@ func eachAtOne(t testing.TB) {
 }
 
 func TestEachMemberAtAnAddressIsGreeted(t *testing.T) { eachAtOne(t) }
+
+// In a group of three, each of the two peers is told of the other, long after they have come.
+func gossipsOfTheOther(t testing.TB) {
+	m := New(1, period, start)
+	m.SetAlive(start, timed.SetOf(2, 3))
+	run(m, start, time.Minute)
+	var told timed.Set
+	for _, e := range run(m, start.Add(time.Minute), 3*talkEvery) {
+		require.Equal(t, Effect{Kind: Introduce, Peer: e.Peer, Members: timed.SetOf(5 - e.Peer)}, e)
+		told.Add(e.Peer)
+	}
+	require.Equal(t, timed.SetOf(2, 3), told)
+}
+
+func TestTwoPeersAreToldOfEachOther(t *testing.T) { gossipsOfTheOther(t) }

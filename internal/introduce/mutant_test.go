@@ -13,6 +13,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"IntroduceAtOne":     atEach,
 		"IntroduceOnce":      tellsNewcomers,
 		"IntroduceFirst":     gossips,
+		"GossipsTooFew":      gossipsOfTheOther,
 		"IntroduceForEver":   greets,
 		"GreetSteadily":      greets,
 		"IntroduceForgets":   greets,

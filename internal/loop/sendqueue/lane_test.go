@@ -171,7 +171,10 @@ func borrowsWhatIsLeft(t testing.TB) {
 		require.InDelta(t, classBytes, fill(l), 2000)
 		require.InDelta(t, laneBytes[1-l], fill(1-l), 2000)
 		c.take()
-		require.InDelta(t, classBytes, fill(l), 2000, "nobody waited, so nothing is owed")
+		require.Zero(t, c.q.classes[crowdClass].bytes, "nobody waited, so nothing is owed")
+		require.InDelta(t, classBytes, fill(l), 2000)
+		c.q.Restart(2)
+		require.Zero(t, c.q.classes[crowdClass].bytes, "nor is anything of an earlier incarnation")
 	}
 }
 

@@ -13,6 +13,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"KeepRefusing":          refusalEnds,
 		"LanesBorrowAlways":     sharesByWeights,
 		"LanesForgive":          sharesByWeights,
+		"LanesOweUnasked":       borrowsWhatIsLeft,
 		"LanesWaitForEachOther": everyLaneMoves,
 		"QueuedTooLate":         waitsBefore,
 		"SendGivesUpAlone":      wakesTheNext,

@@ -3,6 +3,7 @@ package statedir
 import (
 	"net/netip"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -89,3 +90,21 @@ func failedLeavesNothing(t testing.TB) {
 }
 
 func TestAFailedStartLeavesNothing(t *testing.T) { failedLeavesNothing(t) }
+
+// stateFirst has a node begin whose state file cannot be written. There is no epoch then: without the
+// file beside it, it would be half of a lost state, and the node would not start any more.
+func stateFirst(t testing.TB) {
+	dir := t.TempDir()
+	q, err := quorum.Parse("majority:1,2")
+	require.NoError(t, err)
+	d, err := Open(dir, owner(1), time.Hour)
+	require.NoError(t, err)
+	_, err = d.ReadEpoch(Configured{Quorum: q, Epoch: 7})
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(File(dir, 1), "in the way"), 0o700))
+	require.Error(t, d.Begin())
+	require.NoFileExists(t, d.epochPath())
+	require.NoError(t, d.Close())
+}
+
+func TestTheStateIsWrittenBeforeTheEpoch(t *testing.T) { stateFirst(t) }
