@@ -252,6 +252,17 @@ func keepsTheLargestClaim() bool {
 	return !s.admit(ClassOrdered, 500, 1) && s.reservations[ClassOrdered].bytes == 2000
 }
 
+// A smaller message that leaves room for a larger one, which waits, does not end the wait of that one.
+func TestASmallMessageEndsNoReservation(t *testing.T) {
+	s := newTrio(4, Config{}).nodes[0]
+	waits := reservation{bytes: 2000, frags: 1}
+	s.reservations[ClassOrdered] = waits
+	require.True(t, s.admit(ClassOrdered, 500, 1))
+	require.Equal(t, waits, s.reservations[ClassOrdered])
+	require.True(t, s.admit(ClassOrdered, waits.bytes, 1))
+	require.Zero(t, s.reservations[ClassOrdered])
+}
+
 // lanesCount reports whether the number of messages under way is bounded also while one of the
 // other class waits for room, so that lanes count.
 func lanesCount() bool {
