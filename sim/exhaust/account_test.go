@@ -233,6 +233,7 @@ var survivors = map[string]string{
 	"LineBendsTooFar":   "there are no references of UTC",
 	"BendAtTheWrongEnd": "there are no references of UTC",
 	"SleepUnseen":       "not in the stack: internal/hwclock",
+	"StepsUntold":       "not in the stack: internal/hwclock",
 	"GlobalLostTwice":   "there is no quorum system",
 	"QuietNews":         "quiet packets wake their receivers",
 	"QuietStranger":     "quiet packets wake their receivers",
@@ -378,6 +379,8 @@ var survivors = map[string]string{
 	"WireAnsweredAfter":   "packets are not encoded",
 	"WireMemberTwice":     "packets are not encoded",
 	"WireTailOverLength":  "packets are not encoded",
+	"WireTailTooLong":     "packets are not encoded",
+	"WireSuiteOfBits":     "packets are not encoded",
 	"WireTreeOfNobody":    "packets are not encoded",
 
 	"CommitWithoutLease":      "no search was tried; the test is in package membership",
