@@ -73,4 +73,7 @@ func TestAStuckFlushIsNoticed(t *testing.T) {
 	require.False(t, w.nodes[2].Ready(v.ID))
 	require.Equal(t, timed.SetOf(incarnation(1).Node), w.nodes[2].Stuck(w.now))
 	require.Empty(t, w.nodes[1].Stuck(w.now), "it does not lead")
+
+	w.nodes[2].freeze.lacking = v.Set
+	require.Equal(t, v.Set.Minus(timed.SetOf(incarnation(0).Node)), w.nodes[2].Stuck(w.now), "one of those that come from a view goes on")
 }
