@@ -142,11 +142,14 @@ func (b *branch) absorb(o *branch) {
 }
 
 // await makes this node wait for a state from others. It keeps a queue that continues a
-// state that a holder still has; see plan. The rank of an initial state is forgotten, as the
-// node has promised its generation.
+// state that a holder still has; see plan. The initial state may have a rank too, which lasts
+// beyond the transfer.
 func (m *Replica) await() {
-	if m.standing == Holder {
+	switch m.standing {
+	case Holder:
 		m.old = Earlier{Lineage: m.lineage}
+	case Blank, Tentative:
+		m.old = Earlier{Lineage: m.lineage.unnamed()}
 	}
 	m.noteDiscarded(m.standing == Holder)
 	if m.phase == merging {
