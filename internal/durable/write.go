@@ -53,9 +53,13 @@ func (e *fullError) Is(target error) bool { return target == ErrFull }
 
 func (e *fullError) Unwrap() error { return e.error }
 
+// Passes reports whether an error to write a file says that there is no room, or that no more
+// files can be opened. Another attempt may succeed.
+func Passes(err error) bool { return Full(err) || Exhausted(err) }
+
 // unchanged returns an error of a file that is as it was.
 func unchanged(err error) error {
-	if Full(err) || Exhausted(err) {
+	if Passes(err) {
 		return &fullError{err}
 	}
 	return err

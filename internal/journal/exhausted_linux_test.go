@@ -6,15 +6,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/failaware/failaware/internal/durable"
 	"github.com/failaware/failaware/internal/journal"
 )
 
 // exhaustedSystem requires that a file which cannot be made for lack of descriptors may be made
 // later, and that one which is not there for opening is a fault as ever.
 func exhaustedSystem(t testing.TB) {
-	require.True(t, journal.Passes(syscall.ENFILE))
-	require.True(t, journal.Passes(syscall.ENOSPC))
-	require.False(t, journal.Passes(syscall.EIO))
+	require.True(t, durable.Passes(syscall.ENFILE))
+	require.True(t, durable.Passes(syscall.ENOSPC))
+	require.False(t, durable.Passes(syscall.EIO))
 	disk := journal.System(t.TempDir())
 	var before syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))

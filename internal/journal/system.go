@@ -117,10 +117,6 @@ func (f systemFile) Allocate(size int64) error { return classify(allocate(f.File
 // have dropped what it could not write, and another flush would succeed without it.
 func (f systemFile) Sync() error { return f.flush(f.File) }
 
-// Passes reports whether an error to write a file says that there is no room, or that no more
-// files can be opened. Another attempt may succeed.
-func Passes(err error) bool { return durable.Full(err) || durable.Exhausted(err) }
-
 // exhaustedError says that no more files can be opened. It matches ErrFull: as with a full disk,
 // nothing was changed, and another attempt may succeed.
 type exhaustedError struct{ error }

@@ -153,7 +153,7 @@ func own(dir string, o Owner, id uint64) error {
 	}
 	path = filepath.Join(dir, ownerFile)
 	if b, _ := durable.Read(path, ownerKind); owned && string(b) == o.String() {
-		if journal.Passes(err) {
+		if durable.Passes(err) {
 			return nil
 		}
 		return err

@@ -7,7 +7,6 @@ import (
 	"runtime"
 
 	"github.com/failaware/failaware/internal/durable"
-	"github.com/failaware/failaware/internal/journal"
 	"github.com/failaware/failaware/internal/replica"
 )
 
@@ -92,7 +91,7 @@ type storage interface {
 // Append implements [replica.Bytes].
 func (b *spooled) Append(p []byte) error {
 	err := b.add(p)
-	if err != nil && b.spool.keeps && !journal.Passes(err) {
+	if err != nil && b.spool.keeps && !durable.Passes(err) {
 		return &replica.BrokenError{Err: err}
 	}
 	return err
