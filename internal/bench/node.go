@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/failaware/failaware"
-	"github.com/failaware/failaware/event"
 	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/jsonlines"
 	"github.com/failaware/failaware/internal/sched"
@@ -72,7 +71,7 @@ func serveNode(j *job, commands *json.Decoder, reports *jsonlines.Writer) error 
 		return err
 	}
 	reports.Put(report{Addr: node.Addr().String()})
-	go c.watch(ctx)
+	go watchNode(ctx, node, clock, c.expects, func(s state) { reports.Put(report{State: &s}) })
 	go func() {
 		<-node.Done()
 		if err := node.Err(); err != nil {
@@ -169,49 +168,4 @@ func (c *nodeChild) reply(r *reply, err error) {
 		r.Err = err.Error()
 	}
 	c.reports.Put(report{Reply: r})
-}
-
-// watch reports the state of the node after every event. The instant is that at which
-// this goroutine has the event: when an application can know.
-func (c *nodeChild) watch(ctx context.Context) {
-	var alive, expect timed.Set
-	for e := range c.node.EventsSince(ctx, 0) {
-		select {
-		case expect = <-c.expects:
-		default:
-		}
-		switch e := e.(type) {
-		case event.PeerAlive:
-			alive.Add(e.Peer)
-		case event.PeerSilent:
-			alive.Remove(e.Peer)
-		}
-		s := c.look(alive)
-		c.reports.Put(report{State: &s})
-		if _, elected := e.(event.Elected); elected && !expect.Subset(s.Support) {
-			c.watchSupport(s, expect)
-		}
-	}
-}
-
-// watchSupport reports how the support of a new leader grows until all expected nodes
-// support it. There is no event for that.
-func (c *nodeChild) watchSupport(s state, expect timed.Set) {
-	for end := s.At.Add(100 * time.Millisecond); s.At < end && !expect.Subset(s.Support); {
-		time.Sleep(200 * time.Microsecond)
-		before := s.Support
-		if s = c.look(s.Alive); s.Support != before {
-			c.reports.Put(report{State: &s})
-		}
-	}
-}
-
-// look takes the node's answers.
-func (c *nodeChild) look(alive timed.Set) state {
-	s := state{At: c.clock.Now(), Alive: alive}
-	l, v := c.node.Leader(), c.node.View()
-	s.Leader, s.Held, s.Leads, s.Support = l.Leader, l.UpToDate, l.Leads, l.Support
-	s.Fresh = v.UpToDate
-	s.View, s.Members = v.View.ID, v.View.Set
-	return s
 }
