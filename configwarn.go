@@ -135,10 +135,7 @@ func (c *Config) packetWarning() string {
 	}
 	host, _, _ := net.SplitHostPort(c.Listen)
 	ip, _ := netip.ParseAddr(host)
-	headers := 28
-	if ip.Is6() && !ip.Is4In6() && !ip.IsUnspecified() {
-		headers = 48
-	}
+	headers := headersFor(ip)
 	for _, i := range all {
 		if i.Flags&net.FlagUp == 0 || i.Flags&net.FlagLoopback != 0 || i.MTU >= c.MaxPacket+headers || !hasAddr(&i, ip) {
 			continue
@@ -150,6 +147,15 @@ func (c *Config) packetWarning() string {
 		return fmt.Sprintf("MaxPacket: the interface %s, whose MTU is %d, takes no packets of more than %d bytes: %s", i.Name, i.MTU, i.MTU-headers, remedy)
 	}
 	return ""
+}
+
+// headersFor returns the bytes of the headers of IP and UDP for a socket at an address. An
+// unspecified one takes IPv4 too.
+func headersFor(ip netip.Addr) int {
+	if ip.Is6() && !ip.Is4In6() && !ip.IsUnspecified() {
+		return 40 + 8
+	}
+	return 20 + 8
 }
 
 // hasAddr reports whether an interface has an address; every one counts as having an unspecified

@@ -61,9 +61,18 @@ func (n *Node) reread(ctx context.Context) error {
 func (n *Node) logKeys() {
 	s := n.Status()
 	n.logLater(hclog.Info, "read the keys again", "keys", fmt.Sprint(s.Keys))
-	for i := range s.Peers {
-		if p := &s.Peers[i]; p.Alive && !slices.Contains(p.Keys, s.Keys[0]) {
-			n.logLater(hclog.Warn, "a peer does not have the key that now seals, and will not hear this node", "peer", p.ID, "key", s.Keys[0])
+	for id := range deaf(s.Peers, s.Keys[0]).All() {
+		n.logLater(hclog.Warn, "a peer does not have the key that now seals, and will not hear this node", "peer", id, "key", s.Keys[0])
+	}
+}
+
+// deaf returns the peers that this node hears and that lack a key. Of a silent one nothing is
+// known.
+func deaf(peers []PeerStatus, key KeyID) (ids Set) {
+	for i := range peers {
+		if p := &peers[i]; p.Alive && !slices.Contains(p.Keys, key) {
+			ids.Add(p.ID)
 		}
 	}
+	return ids
 }
