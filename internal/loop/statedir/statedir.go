@@ -226,9 +226,7 @@ func (d *Dir) Views() uint64 {
 	if d == nil {
 		return 0
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.stored.Views
+	return d.views.Load()
 }
 
 // FormerViews is Views as it was when this process began: the bound for earlier processes
