@@ -118,7 +118,9 @@ func (g *group) repeat(o *options, times int, happen func(round, victim int) err
 		if err := g.untilWhole(); err != nil {
 			return err
 		}
-		time.Sleep(rand.N(200 * time.Millisecond)) // all moments of its periods are equally likely
+		// A group is at rest again some time after a member has started. Then all moments of its
+		// periods are equally likely.
+		time.Sleep(300*time.Millisecond + rand.N(200*time.Millisecond))
 		victim := g.leader()
 		if !g.sys.leads {
 			victim = 1 + rand.N(g.count())

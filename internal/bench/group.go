@@ -223,15 +223,17 @@ func (g *group) leader() (id timed.NodeID, ok bool) {
 	return g.latest(g.all.Min()).Leader, g.whole()
 }
 
-// calm returns the leader at a random moment at which the group is whole, so that all
-// phases of the leader's period are equally likely.
+// calm returns the leader at a random moment at which the group is whole and at rest, so that
+// all phases of the leader's period are equally likely. Nodes talk more after one has started:
+// a leader that has just been heard counts as alive for longer, and the next one needs another
+// round.
 func (g *group) calm(ctx context.Context) (leader timed.NodeID, err error) {
 	for {
 		if err := g.untilWhole(ctx); err != nil {
 			return timed.NoNode, err
 		}
 		g.forget()
-		time.Sleep(5*time.Millisecond + rand.N(2*g.timing.ElectionPeriod))
+		time.Sleep(3*g.timing.Expires + rand.N(2*g.timing.ElectionPeriod))
 		if id, ok := g.leader(); ok {
 			return id, nil
 		}
