@@ -34,35 +34,40 @@ func (n *Node) ReloadKeys(ctx context.Context) error {
 	if n.cfg.KeyFile == "" {
 		return ErrNoKeys
 	}
-	if err := n.reread(ctx); err != nil {
+	keys, err := n.reread(ctx)
+	if err != nil {
 		return err
 	}
-	n.logKeys()
+	n.logKeys(keys)
 	return nil
 }
 
-// reread reads the key file and adopts its keys, in one call at a time: keys that were read before
-// the file changed would replace those that are there since.
-func (n *Node) reread(ctx context.Context) error {
+// reread reads the key file, adopts its keys and names them, in one call at a time: keys that were
+// read before the file changed would replace those that are there since.
+func (n *Node) reread(ctx context.Context) ([]KeyID, error) {
 	select {
 	case n.rereading <- struct{}{}:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	defer func() { <-n.rereading }()
 	r, err := seal.ReadFile(n.cfg.KeyFile)
 	if err != nil {
-		return fmt.Errorf("failaware: %w", err)
+		return nil, fmt.Errorf("failaware: %w", err)
 	}
-	return n.loop.TakeRing(ctx, r)
+	return r.IDs(), n.loop.TakeRing(ctx, r)
 }
 
-// logKeys tells the log which keys the node has read, and who will not hear it.
-func (n *Node) logKeys() {
+// logKeys tells the log which keys the node has read, and who will not hear it. A loop that stands
+// does not say who that is.
+func (n *Node) logKeys(keys []KeyID) {
+	n.logLater(hclog.Info, "read the keys again", "keys", fmt.Sprint(keys))
 	s := n.Status()
-	n.logLater(hclog.Info, "read the keys again", "keys", fmt.Sprint(s.Keys))
-	for id := range deaf(s.Peers, s.Keys[0]).All() {
-		n.logLater(hclog.Warn, "a peer does not have the key that now seals, and will not hear this node", "peer", id, "key", s.Keys[0])
+	if s.Age < 0 {
+		n.logLater(hclog.Warn, "which peers do not have the key that now seals is not known: the node does not answer", "key", keys[0])
+	}
+	for id := range deaf(s.Peers, keys[0]).All() {
+		n.logLater(hclog.Warn, "a peer does not have the key that now seals, and will not hear this node", "peer", id, "key", keys[0])
 	}
 }
 

@@ -3,14 +3,18 @@ package failaware
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/internal/pause"
+	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/leader/quorum"
 	"github.com/failaware/failaware/timed"
 )
@@ -112,6 +116,27 @@ func distrustIsHeardByAll(t testing.TB) {
 }
 
 func TestDistrustIsHeardByAll(t *testing.T) { distrustIsHeardByAll(t) }
+
+// keysAreReadWhileTheLoopStands stops the loop of a node when it has adopted its keys. The node
+// then knows neither the keys of its peers nor, as [Node.Status] tells them, its own.
+func keysAreReadWhileTheLoopStands(t testing.TB) {
+	ring, err := seal.NewRing(seal.NewKey())
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, ring.WriteFile(file))
+	var out lines
+	n, gate := leadsAlone(t, Config{KeyFile: file, Logger: hclog.New(&hclog.LoggerOptions{Output: &out})})
+	keys, err := n.reread(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, ring.IDs(), keys)
+	gate.Shut(n.Done())
+	n.logKeys(keys)
+	eventually(t, "what the node does not know is in the log", func() bool {
+		return strings.Contains(out.String(), "which peers do not have the key that now seals is not known")
+	})
+}
+
+func TestKeysAreReadWhileTheLoopStands(t *testing.T) { keysAreReadWhileTheLoopStands(t) }
 
 // eachHearsOfItsOwn has a caller give up its wait for a message, while the loop stands, and another
 // one wait after it. The outcome that the second one gets is of its own message.
