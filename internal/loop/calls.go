@@ -196,8 +196,19 @@ func (l *Loop) References() References {
 	return a
 }
 
+// meetRoom is how many packets to a multicast group wait for a loop that may be stalled for hours,
+// while whoever likes sends more.
+const meetRoom = 32
+
 // Meet hands the loop a packet that came to a multicast group: only its sender counts. It
-// does not wait.
+// does not wait. The packet is dropped where as many wait already as may.
 func (l *Loop) Meet(b []byte, from netip.AddrPort) {
-	l.do(func(d *driver) { d.meet(&udp.Packet{Buf: b, N: len(b), Addr: from, Received: d.clock.now}) })
+	if l.meeting.Add(1) > meetRoom {
+		l.meeting.Add(-1)
+		return
+	}
+	l.do(func(d *driver) {
+		l.meeting.Add(-1)
+		d.meet(&udp.Packet{Buf: b, N: len(b), Addr: from, Received: d.clock.now})
+	})
 }

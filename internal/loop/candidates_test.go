@@ -87,6 +87,25 @@ func meetsOnly(t testing.TB) {
 
 func TestPacketsToAGroupOnlyMakeKnown(t *testing.T) { meetsOnly(t) }
 
+// greetingsWaitInBounds has packets to a group come while the loop stands, as with a full disk. A few
+// wait for it, and it hears those that come when it goes on.
+func greetingsWaitInBounds(t testing.TB) {
+	l, o := newOutside(nil)
+	for range 10 * meetRoom {
+		l.Meet([]byte("junk"), at(71))
+	}
+	waiting := l.commands.Take()
+	require.Equal(t, meetRoom, len(waiting))
+	for _, command := range waiting {
+		command(l.driver)
+	}
+	l.Meet(sealedPacket(t, l, nil, 1, nothing), at(70))
+	o.run(l, time.Second)
+	require.True(t, l.driver.routes.known.Has(7))
+}
+
+func TestGreetingsWaitInBounds(t *testing.T) { greetingsWaitInBounds(t) }
+
 // Each incarnation greets the candidates, also those that the one before knew.
 func candidatesOfEach(t testing.TB) {
 	l, o := newJoining(t, nil, at(70).String())

@@ -82,6 +82,7 @@ type Loop struct {
 	sends      *sendqueue.Queue     // nil without broadcast
 	deliveries *deliveryqueue.Queue // nil without broadcast, and where they are dropped
 	commands   commandqueue.Queue[func(*driver)]
+	meeting    atomic.Int32 // packets to a multicast group among the commands
 	snapshot   atomic.Pointer[Snapshot]
 	reach      seqlock.Numbers                                 // of the broadcast, published with the snapshot
 	labels     [timed.MaxNodes + 1]atomic.Pointer[wire.Labels] // of peers, as they said last
