@@ -27,6 +27,7 @@ type names struct {
 	hosts   map[string][]string
 	targets []*net.SRV
 	wrong   error // of targets that are left out
+	down    bool
 	lookups []time.Time
 }
 
@@ -41,6 +42,9 @@ func (n *names) LookupNetIP(ctx context.Context, _, host string) (list []netip.A
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lookups = append(n.lookups, time.Now())
+	if n.down {
+		return nil, &net.DNSError{Err: fmt.Sprintf("read udp 127.0.0.1:%d->127.0.0.1:53: read: connection refused", 40000+len(n.lookups)), Name: host}
+	}
 	if n.hosts[host] == nil {
 		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 	}
@@ -166,6 +170,20 @@ func TestWhenNamesAreLookedUp(t *testing.T) {
 		synctest.Wait()
 		require.Len(t, w.lookups, 4, "alone again, it begins anew")
 		require.LessOrEqual(t, w.lookups[3].Sub(begin), 8*time.Second)
+	})
+}
+
+// A name server that does not answer is named once, though each lookup comes from another port.
+func TestTheSameProblemIsSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "nodes.example.org:7000")
+		w.down = true
+		w.run(t)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Len(t, w.lookups, 8)
+		require.Equal(t, 1, strings.Count(w.log.String(), "cannot find nodes to join"), "%s", w.log)
+		require.EqualValues(t, 1, w.changes.Load())
 	})
 }
 

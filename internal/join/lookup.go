@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/failaware/failaware/internal/peers"
 )
 
 const (
@@ -97,7 +99,7 @@ func (f *Finder) look(ctx context.Context, s *search) {
 	}
 	list, problem := f.usable(addrs)
 	if err != nil {
-		problem = err.Error()
+		problem = peers.Reason(err)
 	}
 	if f.take(s, list, problem, err != nil) && problem != "" {
 		f.opt.Log(hclog.Warn, "cannot find nodes to join", "join", s.Text, "error", problem)

@@ -92,7 +92,7 @@ func (r *Resolver) found(t *target, ips []netip.Addr, err error, silent bool) (p
 	defer r.mu.Unlock()
 	addr, before := t.addr, t.problem
 	if err != nil {
-		problem = err.Error() // the previous address may still be right
+		problem = Reason(err) // the previous address may still be right
 	} else {
 		addr, problem = r.choose(t, ips, silent)
 	}

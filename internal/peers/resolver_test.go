@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"net"
 	"net/netip"
 	"testing"
 	"time"
@@ -87,6 +88,20 @@ func TestAFailedLookupKeepsTheAddress(t *testing.T) {
 	entry := (*r.List())[0]
 	require.Equal(t, "127.0.0.9:7002", entry.Addr.String())
 	require.NotEmpty(t, entry.Problem)
+}
+
+// A name server that does not answer is the same problem at each lookup, though each comes from
+// another port.
+func TestTheSameProblemIsSaidOnce(t *testing.T) {
+	r := resolver("127.0.0.1:7000", false, Peer{2, "two.example.org:7002"})
+	lookup := func(from string) string {
+		err := &net.DNSError{Name: "two.example.org", Server: "[::1]:53", Err: "read udp " + from + "->[::1]:53: read: connection refused"}
+		return r.found(r.targets[0], nil, err, true)
+	}
+	require.Equal(t, "lookup two.example.org on [::1]:53: read udp [::1]:53: read: connection refused", lookup("[::1]:40372"))
+	before := r.List()
+	require.Empty(t, lookup("[::1]:40373"))
+	require.Same(t, before, r.List())
 }
 
 // Names of silent peers are looked up more often.

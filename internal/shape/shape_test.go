@@ -71,7 +71,7 @@ var below = map[string][]string{
 	"internal/loop/statedir":      {"timed", "membership", "leader/epoch", "leader/quorum", "internal/durable", "internal/stack"},
 	"internal/peers":              {"timed"},
 	"internal/attach":             {"broadcast", "leader/quorum", "internal/loop/deliveryqueue", "timed"},
-	"internal/join":               {"timed", "internal/trust"},
+	"internal/join":               {"timed", "internal/peers", "internal/trust"},
 	"internal/session":            {"timed", "internal/fields"},
 	"replicate":                   {"", "broadcast", "leader/quorum", "internal/replica", "internal/session", "internal/attach", "replicate/internal/engine"},
 	"replicate/internal/engine":   {"", "timed", "membership", "broadcast", "leader/quorum", "internal/replica", "internal/attach", "internal/durable", "internal/journal", "internal/keep", "internal/loop/deliveryqueue", "internal/seqlock"},
