@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -83,8 +84,8 @@ const patience = 5 * time.Second
 // always of packets that do not count, and of what [peerWatch] sees. Silence is not an error,
 // because nodes start at different times.
 func (r *nodeRun) warnAboutPeers() {
-	said := map[string]string{}
-	first := func(s *failaware.Status, said map[string]string) {
+	said := map[saying]bool{}
+	first := func(s *failaware.Status, said map[saying]bool) {
 		r.warnOf(s, said)
 		r.warnOfReferences(r.node.References())
 	}
@@ -114,7 +115,7 @@ func (r *nodeRun) warnOfReferences(list []failaware.ReferenceStatus) {
 }
 
 // warnOf warns about what a status says of peers, if it says anything.
-func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
+func (r *nodeRun) warnOf(s *failaware.Status, said map[saying]bool) {
 	if s.Age < 0 {
 		return // nothing is known of peers
 	}
@@ -125,7 +126,7 @@ func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
 		}
 		r.log.Warn("a peer is not alive", "peer", peerName(p), "address", p.Listed, "why", whySilent(p, s))
 		if p.Refused != "" {
-			said[addressOf(p)] = api.Refusal(s, p)
+			said[sayingOf(s, p)] = true
 		}
 	}
 	if s.Alive.Empty() {
@@ -134,19 +135,33 @@ func (r *nodeRun) warnOf(s *failaware.Status, said map[string]string) {
 	r.warnOfRefused(s, said)
 }
 
-// mostRefused is of how many addresses a warning says that their packets do not count:
-// senders of such packets can choose them.
+// saying is that packets from an address do not count, and what kind of reason they give.
+type saying struct{ address, kind string }
+
+// sayingOf is what is said of the packets of a peer. Of the reason, it leaves out the key and the
+// version: senders choose them.
+func sayingOf(s *failaware.Status, p *failaware.PeerStatus) saying {
+	return saying{addressOf(p), p.Ignored + strings.TrimPrefix(api.Refusal(s, p), p.Refused)}
+}
+
+// mostRefused is of how many addresses that are not listed a warning says that their packets do
+// not count: senders of such packets can choose them.
 const mostRefused = 64
 
 // warnOfRefused warns about packets of nodes that are incompatible or do not have the key of
-// this node's packets, which no event names, once for each address and reason.
-func (r *nodeRun) warnOfRefused(s *failaware.Status, said map[string]string) {
+// this node's packets, which no event names, once for each address and kind of reason until a
+// peer is alive there.
+func (r *nodeRun) warnOfRefused(s *failaware.Status, said map[saying]bool) {
 	for i := range s.Peers {
 		p := &s.Peers[i]
-		address, why := addressOf(p), api.Refusal(s, p)
-		if !p.Alive && why != "" && (p.Incompatible || why != p.Refused) && why != said[address] && len(said) < mostRefused {
-			said[address] = why
-			r.log.Warn("packets do not count", "address", address, "why", inFlags(why))
+		if p.Alive {
+			maps.DeleteFunc(said, func(x saying, _ bool) bool { return x.address == addressOf(p) })
+			continue
+		}
+		x, why := sayingOf(s, p), api.Refusal(s, p)
+		if why != "" && (p.Incompatible || why != p.Refused) && !said[x] && (p.Listed != "" || len(said) < mostRefused) {
+			said[x] = true
+			r.log.Warn("packets do not count", "address", x.address, "why", inFlags(why))
 		}
 	}
 }

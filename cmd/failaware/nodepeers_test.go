@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -59,15 +60,15 @@ func TestADeafPeerIsNotCalledSilent(t *testing.T) {
 	require.Equal(t, "refuses", delayText(&api.MemberInfo{LastFastNS: &ago, Deaf: true, Refuses: true}, &api.Members{}))
 }
 
-// Packets that do not count are named once for each address and reason, also those of
+// Packets that do not count are named once for each address and kind of reason, also those of
 // strangers, unless the peer is alive.
 func TestRefusedPacketsAreLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
-	said := map[string]string{}
-	listed := failaware.PeerStatus{ID: 2, Listed: "host:7001", Refused: "key 1", Incompatible: true, LastFast: -1, Delay: event.UnknownDelay}
-	stranger := failaware.PeerStatus{Addr: netip.MustParseAddrPort("192.0.2.8:7001"), Refused: "key 1", Incompatible: true}
-	lines := func(warn func(*failaware.Status, map[string]string), peers ...failaware.PeerStatus) int {
+	said := map[saying]bool{}
+	listed := failaware.PeerStatus{ID: 2, Listed: "host:7001", Refused: "key 1", Ignored: "keys", Incompatible: true, LastFast: -1, Delay: event.UnknownDelay}
+	stranger := failaware.PeerStatus{Addr: netip.MustParseAddrPort("192.0.2.8:7001"), Refused: "key 1", Ignored: "keys", Incompatible: true}
+	lines := func(warn func(*failaware.Status, map[saying]bool), peers ...failaware.PeerStatus) int {
 		log.Reset()
 		warn(&failaware.Status{Peers: peers, Alive: timed.SetOf(3)}, said)
 		return strings.Count(log.String(), "\n")
@@ -75,10 +76,17 @@ func TestRefusedPacketsAreLoggedOnce(t *testing.T) {
 	require.Equal(t, 2, lines(r.warnOf, listed, stranger))
 	require.Contains(t, log.String(), `packets do not count: address=192.0.2.8:7001 why="key 1"`)
 	require.Zero(t, lines(r.warnOfRefused, listed, stranger))
-	stranger.Refused, stranger.Incompatible = "they have come before", false
+	stranger.Refused, stranger.Ignored, stranger.Incompatible = "they have come before", "does not count", false
 	require.Zero(t, lines(r.warnOfRefused, stranger), "not for long")
-	stranger.Refused, stranger.Incompatible = "they have another version", true
+	stranger.Refused, stranger.Ignored, stranger.Incompatible = "they have version 9", "versions", true
 	require.Equal(t, 1, lines(r.warnOfRefused, listed, stranger))
+	for i := range 10 {
+		stranger.Refused, stranger.Ignored = fmt.Sprintf("key %d", i), "keys"
+		listed.Refused = stranger.Refused
+		require.Zero(t, lines(r.warnOfRefused, listed, stranger), "whoever sends from there chooses the key")
+		stranger.Refused, stranger.Ignored = fmt.Sprintf("they have version %d", i), "versions"
+		require.Zero(t, lines(r.warnOfRefused, listed, stranger))
+	}
 	listed.Alive, listed.Refused = true, "key 2"
 	require.Zero(t, lines(r.warnOfRefused, listed, stranger))
 	for i := range 2 * mostRefused {
@@ -86,6 +94,8 @@ func TestRefusedPacketsAreLoggedOnce(t *testing.T) {
 		lines(r.warnOfRefused, stranger)
 	}
 	require.Len(t, said, mostRefused)
+	listed.Alive = false
+	require.Equal(t, 1, lines(r.warnOfRefused, listed), "it was alive meanwhile, and no strangers hide it")
 }
 
 // The log names references that give no time, and only those of the node itself.
@@ -166,7 +176,7 @@ func TestAPeerWithoutTheKeyIsLogged(t *testing.T) {
 	r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
 	s := failaware.Status{Keys: []failaware.KeyID{7, 5}, Peers: []failaware.PeerStatus{
 		{ID: 2, Listed: "host:7001", Refused: "unheard", Keys: []failaware.KeyID{5}}}}
-	said := map[string]string{}
+	said := map[saying]bool{}
 	r.warnOfRefused(&s, said)
 	require.Contains(t, log.String(), "it lacks the key "+s.Keys[0].String())
 	log.Reset()

@@ -39,7 +39,7 @@ func TestAStalledLoopIsNotAlone(t *testing.T) {
 		r := &nodeRun{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
 		s := failaware.Status{Age: time.Duration(age), Join: join}
 		new(peerWatch).look(r, &s, time.Now())
-		r.warnOf(&s, map[string]string{})
+		r.warnOf(&s, map[saying]bool{})
 		require.Equal(t, 1, strings.Count(log.String(), "\n"), log.String())
 		require.Contains(t, log.String(), want)
 	}
