@@ -94,10 +94,11 @@ func ParseAddress(s string) (Address, error) {
 	return Address{Socket: path}, nil
 }
 
-// hostPort reports whether s looks like HOST:PORT rather than like a path.
+// hostPort reports whether s looks like HOST:PORT rather than like a path, which on Windows begins
+// with the letter of a drive.
 func hostPort(s string) bool {
 	host, port, err := net.SplitHostPort(s)
-	return err == nil && host != "" && port != "" && !strings.Contains(s, "/")
+	return err == nil && host != "" && port != "" && !strings.ContainsAny(s, `/\`)
 }
 
 func loopback(host string) bool {

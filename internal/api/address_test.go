@@ -108,6 +108,17 @@ func TestTheServiceIsNamedIfAnotherNodeIsAsked(t *testing.T) {
 	require.Empty(t, elsewhere(Address{URL: "https://node:7443"}, service), "it is on another host")
 }
 
+// The path of a socket on Windows begins with the letter of a drive, as that of the default one does.
+func TestADriveIsNoHost(t *testing.T) {
+	for _, path := range []string{`C:\Users\x\failaware.sock`, "C:/failaware.sock"} {
+		addr, err := ParseAddress(path)
+		require.NoError(t, err)
+		require.Equal(t, Address{Socket: path}, addr)
+	}
+	_, err := ParseAddress("localhost:7080")
+	require.ErrorContains(t, err, "as in http://localhost:7080, or a path without ./")
+}
+
 // Who trusts a loopback address trusts this machine: every other address may be seen from outside.
 func loopbackIsHere(t testing.TB) {
 	for addr, here := range map[string]bool{"127.0.0.1:80": true, "127.8.9.10:80": true, "[::1]:80": true, "localhost:80": true, "LocalHost.:80": true,
