@@ -12,6 +12,7 @@ import (
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/awake"
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/internal/sockerr"
 )
 
 // checkMachine calls refused with the error of each directory, device and address that a node
@@ -80,10 +81,10 @@ func tryAddress(network, addr string) error {
 			_ = l.Close()
 		}
 	}
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
+	switch errno := sockerr.Of(err); {
+	case errno == syscall.EADDRINUSE:
 		return nil
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
+	case errno == syscall.EADDRNOTAVAIL:
 		return errors.New(at.Addr().String() + " is no address of this machine")
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("a port below %d needs CAP_NET_BIND_SERVICE or root", firstFree)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/durable"
+	"github.com/failaware/failaware/internal/sockerr"
 )
 
 // ErrInUse: another process answers at the socket.
@@ -68,12 +69,12 @@ func CheckUnix(path string) error {
 // ListenTCP listens at a TCP address. The error is for users, and names the address.
 func ListenTCP(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
-	switch {
+	switch errno := sockerr.Of(err); {
 	case err == nil:
 		return l, nil
-	case errors.Is(err, syscall.EADDRINUSE):
+	case errno == syscall.EADDRINUSE:
 		return nil, fmt.Errorf("the address %s is in use", addr)
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
+	case errno == syscall.EADDRNOTAVAIL:
 		return nil, fmt.Errorf("%s is no address of this machine", addr)
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("this user may not listen at %s: a port below 1024 needs CAP_NET_BIND_SERVICE or root", addr)
@@ -119,7 +120,7 @@ func makeSocket(path string) (net.Listener, error) {
 			_ = c.Close()
 			return nil, ErrInUse
 		}
-		if !errors.Is(err, syscall.ECONNREFUSED) {
+		if sockerr.Of(err) != syscall.ECONNREFUSED {
 			return nil, err // alive but busy, or another user's
 		}
 		if err := os.Remove(path); err != nil {

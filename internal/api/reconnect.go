@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/failaware/failaware/internal/sockerr"
 )
 
 // Limits of sending a request once more.
@@ -54,7 +56,7 @@ func (r reconnecting) once(q *http.Request) (res *http.Response, again bool, err
 		}
 	}
 	res, err = r.Transport.RoundTrip(one)
-	closed := connected.Load() || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) // also before TLS is set up
+	closed := connected.Load() || errors.Is(err, io.EOF) || sockerr.Of(err) == syscall.ECONNRESET // also before TLS is set up
 	return res, closed && !refusedByTLS(err) && (q.Method == http.MethodGet || !written.Load()) && q.Context().Err() == nil, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/sockerr"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -93,7 +94,8 @@ type listenError struct {
 
 func (e *listenError) Error() string { return e.text }
 
-func (e *listenError) Unwrap() error { return e.cause }
+// Unwrap returns the cause also by its usual name, which is promised.
+func (e *listenError) Unwrap() []error { return []error{e.cause, sockerr.Of(e.cause)} }
 
 // Listen opens a socket at a local address, as in "192.0.2.7:7000",
 // "[2001:db8::7]:7000", or ":7000" for all addresses of this machine, both IPv4 and
@@ -118,10 +120,10 @@ func Listen(addr string, clock *hwclock.Clock, opts Options) (*Conn, error) {
 	}
 	count := new(counters)
 	sock, local, err := open(resolved, clock, opts, count)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
+	switch errno := sockerr.Of(err); {
+	case errno == syscall.EADDRINUSE:
 		return nil, &listenError{fmt.Sprintf("udp: another socket already listens at %s", resolved), err}
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
+	case errno == syscall.EADDRNOTAVAIL:
 		return nil, &listenError{fmt.Sprintf("udp: cannot listen at %s, which is no address of this machine", resolved), err}
 	case errors.Is(err, syscall.EACCES) && resolved.Port < firstFree:
 		return nil, &listenError{fmt.Sprintf("udp: this user may not listen at %s: a port below %d needs CAP_NET_BIND_SERVICE or root", resolved, firstFree), err}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -236,6 +237,14 @@ func TestListenNamesAnAddressOfAnotherMachine(t *testing.T) {
 	_, err := Listen("192.0.2.1:7001", testClock(), Options{}) // for documentation, RFC 5737
 	require.ErrorIs(t, err, syscall.EADDRNOTAVAIL)
 	require.EqualError(t, err, "udp: cannot listen at 192.0.2.1:7001, which is no address of this machine")
+}
+
+// The error of Windows has another number.
+func TestTheErrorOfListenHasItsUsualName(t *testing.T) {
+	taken := &listenError{cause: os.NewSyscallError("bind", syscall.Errno(10048))}
+	require.ErrorIs(t, taken, syscall.EADDRINUSE)
+	require.ErrorIs(t, taken, syscall.Errno(10048))
+	require.NotErrorIs(t, taken, syscall.EADDRNOTAVAIL)
 }
 
 func TestListenNamesTheAddressThatIsInUse(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/failaware/failaware/internal/hwclock"
+	"github.com/failaware/failaware/internal/sockerr"
 	"github.com/failaware/failaware/timed"
 )
 
@@ -157,8 +158,10 @@ func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 func (e *errorCounters) addError(err error) { e.add(errnoOf(err)) }
 
 // errnoOf returns the system's error of the portable socket; 0, which has no name, if there is
-// none.
-func errnoOf(err error) (errno syscall.Errno) {
-	errors.As(err, &errno)
-	return errno
+// none. Package net does not ask the system whether an IPv4 socket reaches an IPv6 address.
+func errnoOf(err error) syscall.Errno {
+	if _, wrong := errors.AsType[*net.AddrError](err); wrong {
+		return syscall.EAFNOSUPPORT
+	}
+	return sockerr.Of(err)
 }

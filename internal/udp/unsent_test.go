@@ -38,3 +38,14 @@ func failuresAreForgotten(t testing.TB) {
 }
 
 func TestFailuresToSendAreForgotten(t *testing.T) { failuresAreForgotten(t) }
+
+// The system is not asked about such an address everywhere.
+func TestAnIPv4SocketReachesNoIPv6Address(t *testing.T) {
+	c := listen(t, "127.0.0.1:0", Options{})
+	six := netip.MustParseAddrPort("[2001:db8::1]:7001")
+	sent, err := c.WriteBatch([]Packet{packetTo(six, "x")})
+	require.NoError(t, err)
+	require.Zero(t, sent)
+	require.Equal(t, syscall.EAFNOSUPPORT, c.Unsent(six))
+	require.EqualValues(t, 1, c.Stats().Get("send_eafnosupport"))
+}
