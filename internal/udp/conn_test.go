@@ -215,6 +215,9 @@ func wakesAreHeard(t testing.TB) {
 func TestNoWakeIsLost(t *testing.T) { wakesAreHeard(t) }
 
 func TestWakesDelayNoPackets(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the portable socket cannot read without waiting: wakes and packets take turns")
+	}
 	c := listen(t, "127.0.0.1:0", Options{})
 	var out []Packet
 	for range 8 {
@@ -237,6 +240,18 @@ func TestListenNamesAnAddressOfAnotherMachine(t *testing.T) {
 	_, err := Listen("192.0.2.1:7001", testClock(), Options{}) // for documentation, RFC 5737
 	require.ErrorIs(t, err, syscall.EADDRNOTAVAIL)
 	require.EqualError(t, err, "udp: cannot listen at 192.0.2.1:7001, which is no address of this machine")
+}
+
+// A batch is as long as a node has peers and messages, and takes as long as it takes.
+func TestALongBatchIsSentWhole(t *testing.T) {
+	c := listen(t, "127.0.0.1:0", Options{})
+	out := make([]Packet, 1<<14)
+	for i := range out {
+		out[i] = packetTo(c.LocalAddr(), "x")
+	}
+	sent, err := c.WriteBatch(out)
+	require.NoError(t, err)
+	require.Equal(t, len(out), sent)
 }
 
 // The error of Windows has another number.

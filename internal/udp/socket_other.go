@@ -32,19 +32,18 @@ func open(addr *net.UDPAddr, clock *hwclock.Clock, opts Options, count *counters
 	if err != nil {
 		return nil, netip.AddrPort{}, err
 	}
-	if opts.ReceiveBuffer > 0 {
-		err = conn.SetReadBuffer(opts.ReceiveBuffer)
-	}
-	if opts.SendBuffer > 0 && err == nil {
-		err = conn.SetWriteBuffer(opts.SendBuffer)
-	}
-	if err != nil {
-		_ = conn.Close()
-		return nil, netip.AddrPort{}, err
-	}
+	enlarge(conn.SetReadBuffer, opts.ReceiveBuffer)
+	enlarge(conn.SetWriteBuffer, opts.SendBuffer)
 	local := conn.LocalAddr().(*net.UDPAddr).AddrPort()
 	local = netip.AddrPortFrom(local.Addr().Unmap(), local.Port())
 	return &socket{conn: conn, clock: clock, count: count, opts: opts, whole: make([]byte, maxDatagram), armed: unarmed}, local, nil
+}
+
+// enlarge asks for a buffer of a size, and for a smaller one until the system does not refuse it.
+// Above a limit (kern.ipc.maxsockbuf) BSD and macOS refuse all, where Linux gives the most.
+func enlarge(set func(bytes int) error, size int) {
+	for ; size > 0 && set(size) != nil; size /= 2 {
+	}
 }
 
 // poll finds nothing, because there is no portable way to read without waiting.
@@ -111,10 +110,7 @@ func (s *socket) wait(pkts []Packet, now, deadline timed.Instant, signals *signa
 func (s *socket) idle() timed.Instant { return s.clock.Now() }
 
 func (s *socket) write(pkts []Packet) (sent int, err error) {
-	// A full buffer drops the packet. Writing never waits.
-	if err := s.conn.SetWriteDeadline(time.Now().Add(time.Millisecond)); err != nil {
-		return 0, err
-	}
+	full := false // drops the packet, and those behind it
 	for i := range pkts {
 		p := &pkts[i]
 		b := p.Buf[:p.N]
@@ -122,7 +118,7 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 			s.joined = append(append(s.joined[:0], b...), p.Tail...)
 			b = s.joined
 		}
-		n, err := s.conn.WriteToUDPAddrPort(b, p.Addr)
+		n, err := s.send(b, p.Addr, full)
 		switch {
 		case err == nil:
 			sent++
@@ -131,12 +127,34 @@ func (s *socket) write(pkts []Packet) (sent int, err error) {
 		case errors.Is(err, net.ErrClosed):
 			return sent, err
 		case isTimeout(err):
+			full = true
 			s.count.sendErrors.add(namedErrors[0].errno)
 		default:
 			s.count.failed(p.Addr, errnoOf(err))
 		}
 	}
 	return sent, nil
+}
+
+// sendTries is how often a packet must be late in a row before the send buffer counts as full:
+// where the process is held up between the two calls of send, the packet was not tried at all.
+const sendTries = 3
+
+// send sends one packet, and waits no more than a moment for room; not at all if the buffer is full.
+// One deadline for a whole batch would drop the end of each that takes longer.
+func (s *socket) send(b []byte, to netip.AddrPort, full bool) (n int, err error) {
+	if full {
+		return 0, os.ErrDeadlineExceeded
+	}
+	for range sendTries {
+		if err = s.conn.SetWriteDeadline(time.Now().Add(time.Millisecond)); err != nil {
+			return 0, err
+		}
+		if n, err = s.conn.WriteToUDPAddrPort(b, to); !isTimeout(err) {
+			break
+		}
+	}
+	return n, err
 }
 
 // buffers reports nothing on these systems.
