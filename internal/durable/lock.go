@@ -69,7 +69,7 @@ func (l *Lock) Release() error {
 	if l == nil || l.file == nil {
 		return nil
 	}
-	err := l.file.Close()
+	err := errors.Join(unlock(l.file), l.file.Close())
 	l.file = nil
 	return err
 }

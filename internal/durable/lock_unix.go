@@ -9,6 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// unlock does nothing: the lock ends when the file is closed.
+func unlock(*os.File) error { return nil }
+
 // lock takes the lock of an open file without waiting. It ends with the
 // file's last descriptor, so a crash leaves none behind.
 func lock(f *os.File) error {

@@ -2,7 +2,8 @@
 
 package durable
 
-// Dir is a directory. Directories cannot be flushed here.
+// Dir is a directory. Directories cannot be flushed here: [Rename] returns when the new name is on
+// the disk, and a file that was removed may come back.
 type Dir struct{}
 
 // OpenDir returns a directory.

@@ -226,7 +226,7 @@ func (system) create(path string) (file, error) {
 	return f, nil
 }
 
-func (system) rename(from, to string) error { return os.Rename(from, to) }
+func (system) rename(from, to string) error { return Rename(from, to) }
 
 func (system) remove(path string) error { return os.Remove(path) }
 

@@ -84,7 +84,7 @@ func (s system) List() (names []string, err error) {
 }
 
 func (s system) Rename(from, to string) error {
-	return classify(os.Rename(s.Path(from), s.Path(to)))
+	return classify(durable.Rename(s.Path(from), s.Path(to)))
 }
 
 func (s system) Remove(name string) error { return os.Remove(s.Path(name)) }
