@@ -37,7 +37,9 @@ func benchChildCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: benchChild, Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			signal.Ignore(os.Interrupt) // a terminal sends it to all, and the benchmark ends its children
+			// A terminal sends it to all, and the benchmark ends its children. On Windows it ends a process
+			// that ignores it.
+			signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 			return bench.Serve(cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}

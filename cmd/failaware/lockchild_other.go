@@ -16,7 +16,7 @@ import (
 
 func commandSignals() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 4)
-	signal.Notify(c, os.Interrupt)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
 	return c, func() { signal.Stop(c) }
 }
 
@@ -24,7 +24,7 @@ func endsLock(os.Signal) bool { return true }
 
 func hangup(os.Signal) bool { return false }
 
-func numberOf(os.Signal) int { return 2 }
+func numberOf(s os.Signal) int { return int(s.(syscall.Signal)) }
 
 func newProcessGroup() *syscall.SysProcAttr { return nil }
 
@@ -59,7 +59,13 @@ func killGroup(p *os.Process) error {
 	return nil
 }
 
-func terminateGroup(p *os.Process)           { _ = p.Signal(os.Interrupt) }
-func signalGroup(p *os.Process, s os.Signal) { _ = p.Signal(s) }
+// Windows sends no signals to a process. A console sends its own to all that are in it.
+
+func terminateGroup(*os.Process) {}
+
+func signalGroup(*os.Process, os.Signal) {}
+
+// killedCode is the exit code of a command that [os.Process.Kill] ended.
+const killedCode = 1
 
 func endedBySignal(*os.ProcessState) int { return 0 }

@@ -46,6 +46,9 @@ func terminateGroup(p *os.Process)  { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) 
 
 func signalGroup(p *os.Process, s os.Signal) { _ = syscall.Kill(-p.Pid, s.(syscall.Signal)) }
 
+// killedCode is the exit code of a command that SIGKILL ended.
+const killedCode = 128 + 9
+
 // endedBySignal returns the signal that ended a process, or 0.
 func endedBySignal(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {

@@ -153,7 +153,8 @@ func newLockGuardCommand() *cobra.Command {
 			}
 			// SIGPIPE comes from a lock that is gone: the group must be killed all the same. The
 			// others, as at the end of a service, are for lock and its command.
-			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
+			// On Windows those that nobody listens to end a process, even if it ignores them.
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
 			_, _ = cmd.OutOrStdout().Write([]byte{guardBegins})
 			takeName()
 			descendants := cgroup(args[1])

@@ -221,9 +221,6 @@ func (w *watch) guarded(died hwclock.Reading) error {
 	return w.expiry()
 }
 
-// killedCode is the exit code of a command that SIGKILL ended.
-const killedCode = 128 + 9
-
 // outcome returns the reason for stopping the command, if any, and how long it may have
 // run without the lead until it died. The guard may have killed the command although this
 // process knows no reason: because this process was stopped, or because the guard read a

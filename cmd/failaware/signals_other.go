@@ -5,12 +5,14 @@ package main
 import (
 	"os"
 	"os/signal"
+	"syscall"
 )
 
-// watchSignals returns the signals that a node acts on.
+// watchSignals returns the signals that a node acts on. On Windows, SIGTERM stands for the end of the
+// console, of the user's session, or of the system, which leaves some seconds.
 func watchSignals() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 4)
-	signal.Notify(c, os.Interrupt)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
 	return c, func() { signal.Stop(c) }
 }
 
