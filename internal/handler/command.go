@@ -59,12 +59,11 @@ func (r *running) environment(e event.Event, dropped uint64) (env []string) {
 // command runs the command with the event on its standard input.
 func (r *running) command(ctx context.Context, e event.Event, dropped uint64, data []byte) error {
 	var out tail
-	cmd := exec.CommandContext(ctx, shell[0], append(shell[1:len(shell):len(shell)], r.Command)...)
+	cmd := shellCommand(ctx, r.Command)
 	cmd.Env = r.environment(e, dropped)
 	cmd.Stdin = bytes.NewReader(data)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = outputDelay
-	ownGroup(cmd)
 	// The thread must not end before the command: see dieWithNode.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

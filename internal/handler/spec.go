@@ -27,8 +27,8 @@ func ParseCommand(text string) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	if _, err := exec.LookPath(shell[0]); err != nil {
-		return Spec{}, fmt.Errorf("commands need %s: %w", shell[0], err)
+	if _, err := exec.LookPath(shell); err != nil {
+		return Spec{}, fmt.Errorf("commands need %s: %w", shell, err)
 	}
 	s.Command = command
 	return s, nil
