@@ -81,7 +81,8 @@ have left the process group, when CMD has ended, and what has changed its real u
 cannot be killed: lock says so, and waits. Nothing can stop CMD while both processes do not
 run, as when the machine stalls or is paused. When lock continues, it kills CMD and prints
 how much too long CMD may have run. If that is too late, have CMD send edicts to a store
-that checks them.`,
+that checks them. On Windows only the process of CMD itself is killed, and nothing that it
+has started.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("lock: a command is needed: failaware lock -- CMD ARGS")

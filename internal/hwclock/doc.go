@@ -28,7 +28,8 @@
 //     are detected.
 //   - Elsewhere: Go's monotonic clock. Suspends are not detected, and whether
 //     sleep is counted depends on the system (OpenBSD counts it). Such a machine
-//     must not be suspended while a node runs on it.
+//     must not be suspended while a node runs on it. BSD slews this clock with the
+//     wall clock, by up to 5000 ppm, so its synchronization must keep within ρ.
 //
 // Clock discipline and notices of clock steps exist on Linux only; without
 // notices, kernel receive stamps are not used.
