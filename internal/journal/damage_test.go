@@ -311,9 +311,11 @@ func TestADamagedLengthIsNotBelieved(t *testing.T) {
 	d := disktest.New()
 	sample(t, d, 700, 20, 20)
 	name := files(d, "snapshot-")[0]
-	_, err := read(changed(d.Files(), name, func(b []byte) []byte { b[36]++; return b })) // of the first piece, behind the header
-	require.True(t, disktest.Blames(err, name), "%v", err)
-	require.ErrorContains(t, err, "a piece is too long")
+	for _, added := range []byte{1, 0x80} { // the most where an int has 32 bits, and more
+		_, err := read(changed(d.Files(), name, func(b []byte) []byte { b[36] += added; return b })) // of the first piece, behind the header
+		require.True(t, disktest.Blames(err, name), "%v", err)
+		require.ErrorContains(t, err, "a piece is too long")
+	}
 }
 
 // A journal that its owner does not know is left as it is, with a snapshot and without.

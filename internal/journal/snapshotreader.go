@@ -104,10 +104,11 @@ func (r *SnapshotReader) next() error {
 	if err != nil {
 		return err
 	}
-	length := int(binary.BigEndian.Uint32(b))
-	if length > pieceBytes {
+	size := binary.BigEndian.Uint32(b)
+	if size > pieceBytes {
 		return r.damaged("a piece is too long")
 	}
+	length := int(size)
 	r.sum = crc32.Update(r.sum, table, b)
 	if b, err = r.take(length + 4); err != nil {
 		return err
