@@ -26,7 +26,7 @@
 //   - Windows: unbiased interrupt time in the place of RAW and MONOTONIC, and
 //     interrupt time, which includes sleep, in the place of BOOTTIME. Suspends
 //     are detected.
-//   - Elsewhere: Go's monotonic clock. Suspends are not detected, and whether
+//   - BSD and others: the monotonic clock. Suspends are not detected, and whether
 //     sleep is counted depends on the system (OpenBSD counts it). Such a machine
 //     must not be suspended while a node runs on it. BSD slews this clock with the
 //     wall clock, by up to 5000 ppm, so its synchronization must keep within ρ.

@@ -1,4 +1,4 @@
-//go:build linux || darwin
+//go:build darwin || dragonfly || freebsd || linux || openbsd || solaris
 
 package hwclock
 

@@ -1,4 +1,4 @@
-//go:build !linux && !darwin && !windows
+//go:build !(darwin || dragonfly || freebsd || linux || openbsd || solaris || windows)
 
 package hwclock
 
@@ -6,7 +6,8 @@ import "time"
 
 var start = time.Now()
 
-// goSource is Go's monotonic clock in all three places: D is always zero.
+// goSource is Go's monotonic clock in all three places: D is always zero, and processes do not
+// agree on H.
 type goSource struct{}
 
 func systemSource() (source, error) { return goSource{}, nil }
