@@ -58,6 +58,9 @@ func (m *Replica) takeGeneration(from timed.NodeID, msg *message) {
 // promiseGeneration promises the generation of a view that has just been settled.
 func (m *Replica) promiseGeneration() {
 	m.promised = m.firstRank()
+	if m.begun {
+		m.forgive()
+	}
 	if m.established() || !m.promises {
 		m.rise()
 	} else {

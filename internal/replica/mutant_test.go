@@ -28,6 +28,8 @@ var notices = map[string]func(testing.TB){
 	"ReplicaGenerationAsKnown":   whatFollowsABeginningStays,
 	"ReplicaGroupUndated":        beganAgain,
 	"ReplicaDatedBySome":         datedByAll,
+	"ReplicaForgivesDisks":       forgiven,
+	"ReplicaForgivesLater":       forgiven,
 	"ReplicaPromisedGoneBack":    promisedIsNotGoneBack,
 	"ReplicaPromiseForgives":     promisedAndGoneBack,
 	"ReplicaBegunByVoters":       beginsWithTheNewest,

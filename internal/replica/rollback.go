@@ -191,3 +191,12 @@ func (m *Replica) lacks(c *confirmed) bool {
 	}
 	return c.after(&has)
 }
+
+// forgive forgets, when a view begins a generation, what its members had confirmed that have
+// lost their disks since. They go on with the state of the view, which has an older rank until a
+// quorum has promised the generation: it would seem that their disks have gone back.
+func (m *Replica) forgive() {
+	m.heard = slices.DeleteFunc(m.heard, func(c confirmed) bool {
+		return c.in < m.promised/generation && m.view.Set.Has(c.node) && m.reportOf(c.node).lineage.Rank == 0
+	})
+}

@@ -318,3 +318,24 @@ func TestWhatIsSaidAboutDisksFits(t *testing.T) {
 	require.NoError(t, decode(m.out[0].Payload, &msg))
 	require.EqualValues(t, 2, msg.confirmed[0].node)
 }
+
+// A view that begins gives up what its members without a disk had confirmed, as long as its own
+// rank is a promise: their disks have not gone back.
+func forgiven(t testing.TB) {
+	v := &membership.View{Set: timed.SetOf(1, 2, 3)}
+	m := &Replica{promised: 7 * generation, viewState: viewState{view: v}}
+	for rank, id := range []timed.NodeID{1, 2, 3} { // node 1 has lost its disk
+		v.Members = append(v.Members, membership.Member{Incarnation: timed.Incarnation{Node: id, Boot: 1}})
+		m.reports = append(m.reports, &report{lineage: Lineage{Rank: uint64(rank) * generation}})
+	}
+	at := Point{View: membership.ViewID{Sequence: 9}}
+	lost, kept, absent, later := confirmed{1, at, 6}, confirmed{2, at, 6}, confirmed{4, at, 6}, confirmed{1, at, 7}
+	m.heard = []confirmed{lost, kept, absent}
+	m.forgive()
+	require.Equal(t, []confirmed{kept, absent}, m.heard)
+	m.heard = []confirmed{later}
+	m.forgive()
+	require.Equal(t, []confirmed{later}, m.heard)
+}
+
+func TestAViewThatBeginsForgivesLostDisks(t *testing.T) { forgiven(t) }
