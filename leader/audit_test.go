@@ -64,7 +64,7 @@ func TestAudits(t *testing.T) { audits(t) }
 // shorter votes only, its own vote is then recorded for less than the lease.
 func TestAuditOfAShorterRound(t *testing.T) {
 	e, now := leadingAlone()
-	e.NoteState(incarnation(1), &State{MaxLock: timed.LAN().LeastLockTime()})
+	e.NoteState(start, incarnation(1), &State{MaxLock: timed.LAN().LeastLockTime()})
 	e.RequestSoon()
 	timeout(e, now+1, timed.SetOf(1))
 	require.True(t, e.open && e.lockTime < timed.LAN().LockTime)

@@ -83,7 +83,7 @@ func newCollator() *collator {
 	e := New(Config{Self: incarnation(1), Timing: timed.LAN(), Mode: Available, Collation: Collation{Above: 3, Fanout: 2}}, start)
 	c := &collator{Election: e, group: timed.SetOf(2, 3, 4, 5, 6, 7, 8), takes: time.Millisecond}
 	for id := range c.group.All() {
-		e.NoteState(incarnation(id), &State{MaxLock: timed.LAN().MaxLockTime})
+		e.NoteState(start, incarnation(id), &State{MaxLock: timed.LAN().MaxLockTime})
 	}
 	c.now = deadline(e, c.group)
 	return c
@@ -115,7 +115,7 @@ func firstRoundIsDirect(t testing.TB) {
 	require.Zero(t, c.round(t, c.group))
 	require.Equal(t, Tree{Fanout: 2, Target: c.group}, c.round(t, c.group), "a node that answered has a place")
 	c.group.Add(9)
-	c.NoteState(incarnation(9), &State{MaxLock: timed.LAN().MaxLockTime})
+	c.NoteState(start, incarnation(9), &State{MaxLock: timed.LAN().MaxLockTime})
 	require.Equal(t, Tree{Fanout: 2, Target: c.group.Without(9)}, c.round(t, c.group), "a newcomer has none")
 }
 

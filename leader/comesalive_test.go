@@ -13,7 +13,7 @@ import (
 func roundWaitsForTheNew(t testing.TB) {
 	e, _, now := readyVoter()
 	for _, id := range []timed.NodeID{2, 3} {
-		e.NoteState(incarnation(id), &State{})
+		e.NoteState(start, incarnation(id), &State{})
 	}
 	e.SetAlive(now, timed.SetOf(2))
 	e.RequestSoon()

@@ -45,11 +45,11 @@ func (e *Election) best() timed.NodeID {
 	e.above = 0
 	for id := e.alive.Next(0); id != 0; id = e.alive.Next(id) {
 		st := &e.peers.of(id).state
-		if !st.Contender || e.Contradicts(id) || e.Contradicts(st.LockedTo.Node) {
+		if !st.Contender || id == e.lapsed.Node || e.Contradicts(id) || e.Contradicts(st.LockedTo.Node) {
 			continue // its votes count elsewhere, and those of a process that follows such a one do
 		}
-		if e.cfg.Mode == Available && e.elsewhere(st.LockedTo, id) {
-			// It cannot lead, and its leader is out of this node's hearing.
+		if e.cfg.Mode == Available && (e.elsewhere(st.LockedTo, id) || st.LockedTo.Valid() && st.LockedTo == e.lapsed) {
+			// It cannot lead, and its leader is gone for this node.
 			if st.LockedTo == e.lockedTo && e.rankOf(id) > own && e.above < mostAbove {
 				e.above++
 			}

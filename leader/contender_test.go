@@ -15,7 +15,7 @@ func passedOver(t testing.TB) {
 	e, alive, _ := readyVoter()
 	e.SetAlive(start, alive)
 	require.Equal(t, timed.NodeID(1), e.best())
-	e.NoteState(incarnation(1), &State{})
+	e.NoteState(start, incarnation(1), &State{})
 	require.Equal(t, timed.NodeID(2), e.best(), "the next one")
 }
 
@@ -26,10 +26,10 @@ func TestFollowersOfADeadIncarnationAreNoContenders(t *testing.T) { deadLeader(t
 func deadLeader(t testing.TB) {
 	e, alive, _ := readyVoter()
 	e.SetAlive(start, alive.Without(3))
-	e.NoteState(incarnation(1), &State{})
-	e.NoteState(incarnation(2), &State{Contender: true, LockedTo: incarnation(1)})
+	e.NoteState(start, incarnation(1), &State{})
+	e.NoteState(start, incarnation(2), &State{Contender: true, LockedTo: incarnation(1)})
 	require.Equal(t, timed.NodeID(2), e.best())
-	e.NoteState(timed.Incarnation{Node: 1, Boot: 11}, &State{})
+	e.NoteState(start, timed.Incarnation{Node: 1, Boot: 11}, &State{})
 	require.Equal(t, timed.NoNode, e.best(), "node 1 is another incarnation now, with the same state")
 }
 
@@ -42,7 +42,7 @@ func stepDownEnds(t testing.TB) {
 	var st State
 	e.FillState(now, &st)
 	require.False(t, st.Contender)
-	e.NoteState(incarnation(1), &State{Leading: true, Contender: true})
+	e.NoteState(start, incarnation(1), &State{Leading: true, Contender: true})
 	e.FillState(now, &st)
 	require.True(t, st.Contender)
 }
@@ -51,7 +51,7 @@ func stepDownEnds(t testing.TB) {
 func TestANodeThatResignsIsNoContender(t *testing.T) {
 	e, now := leadingAlone()
 	e.Resign(now, nil)
-	e.NoteState(incarnation(1), &State{Leading: true, Contender: true})
+	e.NoteState(start, incarnation(1), &State{Leading: true, Contender: true})
 	var st State
 	e.FillState(now, &st)
 	require.False(t, st.Contender)
@@ -87,7 +87,7 @@ func shortVotes(t testing.TB) {
 	e, _, now := readyVoter()
 	alive := timed.SetOf(7)
 	least := timed.LAN().LeastLockTime()
-	e.NoteState(incarnation(7), &State{MaxLock: least - 1})
+	e.NoteState(start, incarnation(7), &State{MaxLock: least - 1})
 	unfit, asked := 0, 0
 	run := func(rounds int) {
 		for range rounds {
@@ -113,7 +113,7 @@ func shortVotes(t testing.TB) {
 	e.FillState(now, &st)
 	require.False(t, st.Contender)
 	require.Equal(t, []int{1, 0}, []int{unfit, asked})
-	e.NoteState(incarnation(7), &State{MaxLock: least})
+	e.NoteState(start, incarnation(7), &State{MaxLock: least})
 	e.request(now, nil)
 	e.FillState(now, &st)
 	require.True(t, st.Contender, "the shortest sound vote")
@@ -127,7 +127,7 @@ func TestAShortLeaseIsRenewedInTime(t *testing.T) { renewedInTime(t) }
 func renewedInTime(t testing.TB) {
 	e, now := leadingAlone()
 	timing, alive := timed.LAN(), timed.SetOf(7)
-	e.NoteState(incarnation(7), &State{MaxLock: timing.LeastLockTime() - timing.ElectionPeriod*3/2})
+	e.NoteState(start, incarnation(7), &State{MaxLock: timing.LeastLockTime() - timing.ElectionPeriod*3/2})
 	e.RequestSoon()
 	timeout(e, now, alive)
 	supported(e, now, 7, alive)
@@ -149,7 +149,7 @@ func shortestVoteCounts(t testing.TB) {
 				st.MaxLock = timed.LAN().LeastLockTime()
 				want = st.MaxLock
 			}
-			e.NoteState(incarnation(id), &st)
+			e.NoteState(start, incarnation(id), &st)
 		}
 		e.SetAlive(now, timed.SetOf(7, 8, 9))
 		e.request(now, nil)
@@ -171,7 +171,7 @@ func candidateGivesWay(t testing.TB) {
 	e.SetAlive(now, timed.SetOf(7))
 	e.HandleTimeout(now, nil)
 	require.True(t, e.open && !e.leading)
-	e.NoteState(incarnation(1), &State{Contender: true})
+	e.NoteState(start, incarnation(1), &State{Contender: true})
 	require.True(t, ask(e, now+1, incarnation(1), timed.SetOf(1, 7)).Support)
 }
 
@@ -191,8 +191,8 @@ func forgotten(t testing.TB) {
 	e, _, now := readyVoter()
 	e.quietUntil = 0
 	alive := timed.SetOf(7, 8)
-	e.NoteState(incarnation(7), &State{MaxLock: timed.LAN().MaxLockTime, Leading: true, Support: 2})
-	e.NoteState(incarnation(8), &State{MaxLock: timed.LAN().MaxLockTime})
+	e.NoteState(start, incarnation(7), &State{MaxLock: timed.LAN().MaxLockTime, Leading: true, Support: 2})
+	e.NoteState(start, incarnation(8), &State{MaxLock: timed.LAN().MaxLockTime})
 	timeout(e, now, alive)
 	require.True(t, e.open)
 	e.HandleReply(now, incarnation(7), Reply{Number: e.lastRequest, Support: true}, true, nil)

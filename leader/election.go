@@ -59,8 +59,10 @@ type Election struct {
 	lockedTo    timed.Incarnation
 	lockedUntil timed.Instant
 	lockRequest timed.Instant
-	turnsFrom   timed.Instant     // the later of lockedUntil and the silence of its owner: see gone.go
+	turnsFrom   timed.Instant     // lockedUntil, or the silence of its owner if that is later: see gone.go
 	handed      timed.Incarnation // may take the vote over: lockedTo gave it up in this one's favour
+	ended       bool              // the end of the vote was noticed
+	lapsed      timed.Incarnation // a leader that let this node's vote end, and is silent since
 
 	// The present round.
 	lastRequest timed.Instant
@@ -136,11 +138,12 @@ func (e *Election) Settle(now timed.Instant) {
 // SetAlive sets the peers that are alive at now. Call it before the handlers of a packet
 // and before those of a timeout, which all rely on it.
 func (e *Election) SetAlive(now timed.Instant, alive timed.Set) {
+	e.noteLapse(now)
 	if alive == e.alive {
 		return
 	}
 	e.meet(e.alive.Minus(alive))
-	if lost := e.alive.Minus(alive); lost.Has(e.lockedTo.Node) {
+	if lost := e.alive.Minus(alive); lost.Has(e.lockedTo.Node) && e.lockedTo != e.lapsed {
 		e.turnsFrom = timed.Later(e.turnsFrom, now)
 	}
 	e.alive = alive
@@ -209,7 +212,11 @@ func (e *Election) FillState(now timed.Instant, st *State) {
 }
 
 // NoteState records the state in a packet of a peer's accepted incarnation.
-func (e *Election) NoteState(from timed.Incarnation, st *State) {
+func (e *Election) NoteState(now timed.Instant, from timed.Incarnation, st *State) {
+	e.noteLapse(now)
+	if from.Node == e.lapsed.Node {
+		e.lapsed, e.topValid = timed.Incarnation{}, false
+	}
 	p := e.peers.edit(from.Node)
 	if p.boot == from.Boot && p.state == *st {
 		return
@@ -283,6 +290,9 @@ func (e *Election) Deadline() timed.Instant {
 	}
 	if e.named {
 		d = timed.Earlier(d, e.namedUntil)
+	}
+	if e.mayLapse() && e.alive.Has(e.lockedTo.Node) {
+		d = timed.Earlier(d, e.lockedUntil)
 	}
 	return timed.Earlier(d, e.requestAt())
 }

@@ -17,7 +17,7 @@ func readyVoter() (*Election, timed.Set, timed.Instant) {
 	now := e.ReadyAt()
 	alive := timed.SetOf(1, 2, 3)
 	for id := range alive.All() {
-		e.NoteState(incarnation(id), &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
+		e.NoteState(start, incarnation(id), &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
 	}
 	return e, alive, now
 }
@@ -62,7 +62,7 @@ func lockSurvivesRestart(t testing.TB) {
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
 	reborn := timed.Incarnation{Node: 1, Boot: 11}
 	e.Forget(1)
-	e.NoteState(reborn, &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
+	e.NoteState(start, reborn, &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
 	r := ask(e, now+1, reborn, alive)
 	require.False(t, r.Support, "a vote bound to %v went to %v", incarnation(1), reborn)
 	require.Equal(t, incarnation(1), r.LockedTo, "the refusal names the incarnation")

@@ -21,7 +21,7 @@ func changing(t testing.TB) (e *Election, alive timed.Set, now timed.Instant) {
 	require.Same(t, m, e.cfg.Epochs)
 	alive = timed.SetOf(2, 3)
 	for id := range alive.All() {
-		e.NoteState(incarnation(id), &State{Contender: true, Quorate: true, MaxLock: timing.MaxLockTime})
+		e.NoteState(start, incarnation(id), &State{Contender: true, Quorate: true, MaxLock: timing.MaxLockTime})
 	}
 	now = deadline(e, alive)
 	timeout(e, now, alive)
@@ -104,7 +104,7 @@ func acrossEpochs(t testing.TB) {
 		e, alive, now := changing(t)
 		timeout(e, deadline(e, alive), alive) // the round fails, and its votes are given back
 		now = now.Add(timed.LAN().RoundTime() + time.Millisecond)
-		e.NoteState(incarnation(2), &State{Contender: true, Quorate: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
+		e.NoteState(start, incarnation(2), &State{Contender: true, Quorate: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
 		require.Equal(t, c.id.Epoch == 1 && !c.stamp, len(e.HandleQuorum(now, 2, c.id, nil)) > 0, "%v", c.id)
 		reply, answered := request(e, now, incarnation(2), Request{Number: 9, LockTime: timed.LAN().LockTime}, true, now, alive)
 		require.True(t, answered)
@@ -118,7 +118,7 @@ func acrossEpochs(t testing.TB) {
 // it ranks above: it could keep a quorum from being led.
 func TestAContradictingNodeIsNoRival(t *testing.T) {
 	e, alive, now := changing(t)
-	e.NoteState(incarnation(3), &State{Contender: true, Quorate: true, Leading: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
+	e.NoteState(start, incarnation(3), &State{Contender: true, Quorate: true, Leading: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
 	e.HandleQuorum(now, 3, QuorumID{1, membership(t, "majority:3")}, nil)
 	e.HandleReply(now, incarnation(3), Reply{Number: e.LastRequest(), OtherQuorum: true}, true, nil)
 	supported(e, now, 2, alive)
@@ -177,7 +177,7 @@ func leadsOfOthersAreNotTaken(t testing.TB) {
 	replaced, _, now := changing(t)
 	static, _, _ := candidate(t, Available)
 	for _, e := range []*Election{replaced, static} {
-		e.NoteState(incarnation(3), &State{Contender: true, Leading: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
+		e.NoteState(start, incarnation(3), &State{Contender: true, Leading: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
 		e.HandleQuorum(now, 3, own, nil)
 		require.True(t, e.LeadsHere(3))
 		require.False(t, e.LeadsHere(2))
@@ -228,7 +228,7 @@ func TestOnlyMembersOfTheQuorumSystemAreVoters(t *testing.T) {
 	e.HandleEpoch(now, nil)
 	e.FillState(now, &s)
 	require.False(t, s.Quorate)
-	e.NoteState(incarnation(3), &State{Contender: true, Quorate: true})
+	e.NoteState(start, incarnation(3), &State{Contender: true, Quorate: true})
 	require.True(t, e.outranksMe(3))
 	_, err := ParseSystem("none")
 	require.Error(t, err)
@@ -257,7 +257,7 @@ func voteHoldsEpoch(t testing.TB) {
 	e, alive, now := changing(t)
 	timeout(e, deadline(e, alive), alive) // the round fails, and its votes are given back
 	now = now.Add(timed.LAN().RoundTime() + time.Millisecond)
-	e.NoteState(incarnation(2), &State{Contender: true, Quorate: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
+	e.NoteState(start, incarnation(2), &State{Contender: true, Quorate: true, Global: true, MaxLock: timed.LAN().MaxLockTime})
 	e.HandleQuorum(now, 2, QuorumID{1, membership(t, "majority:1,2,3")}, nil)
 	reply, _ := request(e, now, incarnation(2), Request{Number: 9, LockTime: timed.LAN().LockTime}, true, now, alive)
 	require.NotZero(t, reply.Stamp)

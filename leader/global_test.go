@@ -23,7 +23,7 @@ func candidate(t testing.TB, mode Mode) (e *Election, alive timed.Set, now timed
 	e = New(Config{Self: incarnation(1), Timing: timed.LAN(), Mode: mode, Quorum: majorityOf(t, 1, 2, 3), Starts: 7}, start)
 	alive = timed.SetOf(2, 3)
 	for id := range alive.All() {
-		e.NoteState(incarnation(id), &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
+		e.NoteState(start, incarnation(id), &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
 	}
 	now = deadline(e, alive)
 	out := timeout(e, now, alive)
@@ -114,7 +114,7 @@ func notRevived(t testing.TB) {
 	refuses := func(at timed.Instant, id timed.NodeID) {
 		e.HandleReply(at, incarnation(id), Reply{Number: e.LastRequest(), LockedTo: incarnation(9)}, true, nil)
 	}
-	e.NoteState(incarnation(2), &State{Contender: true, MaxLock: timed.LAN().LeastLockTime()})
+	e.NoteState(start, incarnation(2), &State{Contender: true, MaxLock: timed.LAN().LeastLockTime()})
 	asks(now+1, 2)
 	refuses(now+1, 2)
 	sooner, leads := e.LeadingGlobally()
@@ -135,7 +135,7 @@ func earlierWord(t testing.TB) {
 	e, alive, now := candidate(t, Available)
 	supported(e, now, 2, alive)
 	supported(e, now, 3, alive)
-	e.NoteState(incarnation(3), &State{Leading: true, Global: true, Quorate: true, Support: 4, Contender: true, MaxLock: timed.LAN().MaxLockTime})
+	e.NoteState(start, incarnation(3), &State{Leading: true, Global: true, Quorate: true, Support: 4, Contender: true, MaxLock: timed.LAN().MaxLockTime})
 	require.False(t, ask(e, now, incarnation(3), alive).Support)
 	require.True(t, e.LeadsGlobally(now))
 	require.Less(t, e.Deadline(), timed.Never, "it renews its lease")
@@ -170,7 +170,7 @@ func oneQuorumSystem(t testing.TB) {
 	e := New(Config{Self: incarnation(5), Timing: timed.LAN(), Quorum: mine}, start)
 	now, alive := e.ReadyAt(), timed.SetOf(1, 2)
 	for id := range alive.All() {
-		e.NoteState(incarnation(id), &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
+		e.NoteState(start, incarnation(id), &State{Contender: true, MaxLock: timed.LAN().MaxLockTime})
 	}
 	for i, id := range []QuorumID{{}, {Epoch: 2, Digest: mine.Digest()}, {Epoch: 1, Digest: other.Digest()}} {
 		out := e.HandleQuorum(now, 1, id, nil)
@@ -237,7 +237,7 @@ func TestTheNamedSuccessorComesFirst(t *testing.T) { namedComesFirst(t) }
 func namedComesFirst(t testing.TB) {
 	e, alive, now := readyVoter()
 	require.True(t, ask(e, now, incarnation(1), alive).Support)
-	e.NoteState(incarnation(1), &State{})
+	e.NoteState(start, incarnation(1), &State{})
 	e.NoteRelease(now, incarnation(1), now, 3)
 	require.True(t, ask(e, now, incarnation(3), alive).Support, "although node 2 has the smaller id")
 	e.NoteRelease(now, incarnation(3), now+timed.Instant(time.Hour), timed.NoNode)
@@ -255,15 +255,15 @@ func namedComesFirst(t testing.TB) {
 	var st State
 	e.FillState(now, &st)
 	require.True(t, st.Named)
-	e.NoteState(incarnation(1), &State{Contender: true, Leading: true, Support: 1})
+	e.NoteState(start, incarnation(1), &State{Contender: true, Leading: true, Support: 1})
 	require.False(t, e.named, "until a node leads")
 }
 
 func TestAQuorumOutranksALargerSupportSet(t *testing.T) {
 	for _, by := range []RankBy{Stable, ByID} {
 		e := New(Config{Self: incarnation(9), Timing: timed.LAN(), RankBy: by}, start)
-		e.NoteState(incarnation(1), &State{Contender: true, Leading: true, Support: 5, Weight: 9, Named: true})
-		e.NoteState(incarnation(8), &State{Contender: true, Leading: true, Support: 2, Global: true})
+		e.NoteState(start, incarnation(1), &State{Contender: true, Leading: true, Support: 5, Weight: 9, Named: true})
+		e.NoteState(start, incarnation(8), &State{Contender: true, Leading: true, Support: 2, Global: true})
 		e.SetAlive(start, timed.SetOf(1, 8))
 		require.Equal(t, timed.NodeID(8), e.best(), "%v", by)
 	}

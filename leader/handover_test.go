@@ -47,7 +47,7 @@ func successorOwes(t testing.TB) {
 	e.NoteHandOver(now+1, incarnation(1), now+1, e.cfg.Self)
 	require.Equal(t, until, e.InheritedUntil())
 	e.quietUntil = 0
-	e.NoteState(incarnation(1), &State{})
+	e.NoteState(start, incarnation(1), &State{})
 	timeout(e, now+1, alive)
 	require.True(t, e.Open())
 	e.NoteGrantsDropped() // of a view of its own
@@ -65,8 +65,8 @@ func TestASuccessorKeepsItsOwnVoteAsLong(t *testing.T) {
 	_, until := e.Locked(now)
 	e.NoteHandOver(now+1, incarnation(1), now+1, e.cfg.Self)
 	e.quietUntil = 0
-	e.NoteState(incarnation(1), &State{})
-	e.NoteState(incarnation(2), &State{MaxLock: timed.LAN().LeastLockTime()})
+	e.NoteState(start, incarnation(1), &State{})
+	e.NoteState(start, incarnation(2), &State{MaxLock: timed.LAN().LeastLockTime()})
 	timeout(e, now+1, alive)
 	require.Less(t, e.lastRequest.Add(e.lockTime), until)
 	to, till := e.Locked(now + 1)

@@ -174,7 +174,7 @@ func (g *lag) receive(n *lagged, m *onWay) {
 	}
 	if m.stamp >= p.newest {
 		p.newest, p.hears = m.stamp, m.hears[n.self.Node-1] == n.self.Boot
-		n.NoteState(m.from, &m.state)
+		n.NoteState(now, m.from, &m.state)
 	}
 	n.SetAlive(now, n.aliveAt(now, &g.timing))
 	if m.kind == SendRequest || m.kind == SendReply {

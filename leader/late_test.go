@@ -38,7 +38,7 @@ func lateBlocksNothing(t testing.TB) {
 		e := New(Config{Self: incarnation(1), Timing: timed.LAN(), Mode: Strict}, start)
 		now, alive := e.ReadyAt().Add(time.Second), timed.SetOf(2, 3)
 		for id := range alive.All() {
-			e.NoteState(incarnation(id), &State{MaxLock: timed.LAN().MaxLockTime, Late: late && id == 3})
+			e.NoteState(start, incarnation(id), &State{MaxLock: timed.LAN().MaxLockTime, Late: late && id == 3})
 		}
 		timeout(e, now, alive)
 		require.NotZero(t, e.LastRequest())

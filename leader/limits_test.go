@@ -55,7 +55,7 @@ func followsTheFormer(t testing.TB) {
 		supported(e, now, 2, alive)
 		supported(e, now, 3, alive)
 		require.True(t, e.Leads(now))
-		e.NoteState(incarnation(2), &State{Contender: true})
+		e.NoteState(start, incarnation(2), &State{Contender: true})
 		at := deadline(e, alive)
 		timeout(e, at, alive)
 		require.True(t, e.Open())

@@ -29,8 +29,8 @@ func hearsAQuorum(t testing.TB) {
 	require.False(t, says().Quorate, "alone")
 
 	e.SetAlive(now, alive)
-	e.NoteState(incarnation(2), &State{Contender: true, Leading: true, Support: 9})
-	e.NoteState(incarnation(3), &State{Contender: true, Quorate: true})
+	e.NoteState(start, incarnation(2), &State{Contender: true, Leading: true, Support: 9})
+	e.NoteState(start, incarnation(3), &State{Contender: true, Quorate: true})
 	require.False(t, e.outranksMe(2))
 	require.EqualValues(t, 3, e.best())
 
@@ -39,7 +39,7 @@ func hearsAQuorum(t testing.TB) {
 	var st State
 	plain.FillState(start, &st)
 	require.False(t, st.Quorate, "it has no quorum system")
-	plain.NoteState(incarnation(3), &State{Contender: true, Leading: true, Support: 9})
+	plain.NoteState(start, incarnation(3), &State{Contender: true, Leading: true, Support: 9})
 	require.EqualValues(t, 3, plain.best())
 	plain.HandleQuorum(start, 3, QuorumID{Epoch: 1, Digest: 5}, nil)
 	require.NotEqualValues(t, 3, plain.best(), "node 3 has one")

@@ -83,7 +83,7 @@ func TestAllAgreeOnTheHighestRank(t *testing.T) {
 			}
 			for _, c := range all {
 				if c.id != me.id {
-					e.NoteState(incarnation(c.id), &c.State)
+					e.NoteState(start, incarnation(c.id), &c.State)
 				}
 			}
 			others := everybody.Without(me.id)

@@ -118,6 +118,9 @@ func (e *Election) check(now timed.Instant, atAlarm bool, out []Effect) []Effect
 // excused reports whether a process that did not support the round does not block
 // it.
 func (e *Election) excused(id timed.NodeID, atAlarm bool) bool {
+	if id == e.lapsed.Node {
+		return true // it has been silent for longer than a round
+	}
 	if !e.refusals.Has(id) {
 		return atAlarm && (e.cfg.Mode == Available || e.peers.of(id).state.Late)
 	}

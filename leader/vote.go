@@ -25,7 +25,7 @@ func (e *Election) HandleRequest(now timed.Instant, from timed.Incarnation, m Re
 	reply := &send.Reply
 	reply.Number = m.Number
 	if e.mayVote(now, from, m, reply) {
-		e.vote(from, m, started)
+		e.vote(now, from, m, started)
 		reply.Support = true
 		if e.global != nil {
 			reply.Stamp = e.stampFor(now, from)
@@ -64,13 +64,14 @@ func (e *Election) mayVote(now timed.Instant, from timed.Incarnation, m Request,
 // vote locks this node to the candidate. The lock must outlast the lease, which is
 // counted from the request's number. So it starts at the latest instant at which the
 // request can have been sent, and a late request binds the voter hardly longer than
-// the lease.
-func (e *Election) vote(from timed.Incarnation, m Request, started timed.Instant) {
+// the lease. It may be over already.
+func (e *Election) vote(now timed.Instant, from timed.Incarnation, m Request, started timed.Instant) {
 	until := started.Add(m.LockTime)
 	if e.lockedTo == from || e.handed == from {
 		until = timed.Later(until, e.lockedUntil) // an older lease may ask for longer
 	}
 	e.lock(from, until, m.Number)
+	e.ended = until <= now // nobody lapses who has just been heard
 }
 
 // lockSelf locks this node to itself for the present round.
@@ -91,5 +92,9 @@ func (e *Election) lock(to timed.Incarnation, until, number timed.Instant) {
 		e.topValid = false
 	}
 	e.lockedTo, e.lockedUntil, e.lockRequest, e.handed = to, until, number, timed.Incarnation{}
-	e.turnsFrom = until
+	e.turnsFrom, e.ended = until, false
+	if e.lapsed == to {
+		// An earlier request than the newest packet has come late.
+		e.lapsed, e.topValid = timed.Incarnation{}, false
+	}
 }

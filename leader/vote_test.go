@@ -81,7 +81,7 @@ func TestAVoteIsBoundUntilItsTimeOrItsRelease(t *testing.T) {
 			},
 			"state": func(t *rapid.T) {
 				s := drawState.Draw(t, "state")
-				e.NoteState(starts.draw(t), &s)
+				e.NoteState(start, starts.draw(t), &s)
 			},
 			"time": func(t *rapid.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "ms")) * time.Millisecond)

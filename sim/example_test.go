@@ -112,10 +112,8 @@ func Example() {
 	fmt.Println("careful:", tally.Seeds, "seeds, broken:", violation != nil, err)
 	// Output:
 	// found: one worker
-	// faults: 79 before, 4 after
-	//    4.6s truncate 1.5%
-	//    5s duplicate 3.12%
-	//    6s suspend 5 for 10ms
+	// faults: 79 before, 2 after
+	//    6s suspend 5 for 154.580129ms
 	//    6.7s split {3 4 5} {1 2}
 	// careful: 200 seeds, broken: false <nil>
 }
@@ -164,7 +162,6 @@ func ExampleWorld_Inject() {
 	//   node 3 is in a view of {1 2 3} - up to date: true
 	// split
 	//   node 3 is in a view of {1 2 3} - up to date: false
-	//   node 3 leads: false - follows: none
 	//   node 3 is in a view of {3} - up to date: true
 	//   node 3 leads: true - follows: 3
 	// merge

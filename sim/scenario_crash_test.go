@@ -85,8 +85,8 @@ func crashedWithTheNext(seed uint64, opt Options) error {
 }
 
 // crashedAfterReturn has the leader crash when a follower has just come back. It has heard all
-// of them in the round before its last, and so they miss it only after their votes have ended.
-// They count their turns from there, and the first request wins.
+// of them in the round before its last, and so it counts as alive after their votes have ended.
+// Nobody waits until it is missed, and the first request wins.
 func crashedAfterReturn(seed uint64, opt Options) error {
 	w, head, err := stillGroup(seed, opt)
 	if err != nil {
@@ -103,7 +103,7 @@ func crashedAfterReturn(seed uint64, opt Options) error {
 	}
 	asked, t := w.now, &w.opt.Timing // a round that has been won is followed by another one at once
 	w.crash(head)
-	return w.ledAgainBy(asked, t.MaxDrift.Wait(max(t.LockTime, t.Expires))+2*(t.OneWayTimeout+t.SchedulingDelay))
+	return w.ledAgainBy(asked, t.MaxDrift.Wait(t.LockTime)+2*(t.OneWayTimeout+t.SchedulingDelay))
 }
 
 // crashedOutOfHearing has the leader be out of one node's hearing instead: the better

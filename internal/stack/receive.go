@@ -116,7 +116,7 @@ func (s *Stack) handle(now, received timed.Instant, from timed.Incarnation, p *w
 		s.datagrams.NoteAcceptance(now, from.Node)
 	}
 	if p.Header.Stamp >= s.datagrams.Newest(from.Node) { // otherwise a later packet has overtaken it
-		s.election.NoteState(from, &p.State)
+		s.election.NoteState(now, from, &p.State)
 	}
 	s.datagrams.NotePeriod(from.Node, p.KeepalivePeriod)
 	alive := s.datagrams.Alive(now)
