@@ -12,9 +12,15 @@ import (
 	"github.com/failaware/failaware/membership"
 )
 
-// hang calls a function of a directory whose disk hangs at a file, until release is called, and
-// returns when it hangs. release waits for the end of the call.
-func hang(t testing.TB, d *Dir, file string, call func() error) (release func()) {
+// hung is a directory whose disk hangs, until release is called.
+type hung struct {
+	release func()
+	calls   sync.WaitGroup // of waits
+}
+
+// hang calls a function of a directory whose disk hangs at a file, and returns when it hangs.
+// release waits for the end of the call.
+func hang(t testing.TB, d *Dir, file string, call func() error) *hung {
 	hangs, goes, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	d.put = func(path string, k durable.Kind, b []byte) error {
 		if path == file {
@@ -28,18 +34,19 @@ func hang(t testing.TB, d *Dir, file string, call func() error) (release func())
 		_ = call()
 	}()
 	<-hangs
-	release = sync.OnceFunc(func() {
+	h := &hung{release: sync.OnceFunc(func() {
 		close(goes)
 		<-done
-	})
-	t.Cleanup(release)
-	return release
+	})}
+	t.Cleanup(h.calls.Wait) // they write to the directory, which goes then
+	t.Cleanup(h.release)
+	return h
 }
 
 // waits reports whether a call waits for something, and returns its error otherwise.
-func waits(call func() error, patience time.Duration) (bool, error) {
+func (h *hung) waits(call func() error, patience time.Duration) (bool, error) {
 	done := make(chan error, 1)
-	go func() { done <- call() }()
+	h.calls.Go(func() { done <- call() })
 	select {
 	case err := <-done:
 		return false, err
@@ -53,21 +60,21 @@ func waits(call func() error, patience time.Duration) (bool, error) {
 func membersHoldNobodyUp(t testing.TB) {
 	d, err := begin(t.TempDir(), 1, time.Second)
 	require.NoError(t, err)
-	release := hang(t, d, d.membersPath(), func() error { return d.KeepMembers([]Member{{ID: 2}}) })
+	h := hang(t, d, d.membersPath(), func() error { return d.KeepMembers([]Member{{ID: 2}}) })
 	for _, call := range []func() error{
 		func() error { return d.ReserveViews(1) },
 		func() error { return d.WriteEpoch(stateOf(progress{Epoch: 1})) },
 		d.Count,
 	} {
-		hangs, err := waits(call, 3*time.Second)
+		hangs, err := h.waits(call, 3*time.Second)
 		require.NoError(t, err)
 		require.False(t, hangs, "it waits for a disk that writes the members")
 	}
 	// Most times it is noticed if it does not wait.
-	hangs, err := waits(d.Close, 10*time.Millisecond)
+	hangs, err := h.waits(d.Close, 10*time.Millisecond)
 	require.NoError(t, err)
 	require.True(t, hangs, "another process would write the same file")
-	release()
+	h.release()
 	require.NoError(t, d.Close())
 }
 
@@ -79,11 +86,11 @@ func reservedHoldsNobodyUp(t testing.TB) {
 	d, err := begin(t.TempDir(), 1, time.Second)
 	require.NoError(t, err)
 	require.NoError(t, d.ReserveViews(1))
-	release := hang(t, d, d.path, func() error { return d.Lower(1) })
-	hangs, err := waits(func() error { return d.ReserveViews(reserved) }, 3*time.Second)
+	h := hang(t, d, d.path, func() error { return d.Lower(1) })
+	hangs, err := h.waits(func() error { return d.ReserveViews(reserved) }, 3*time.Second)
 	require.NoError(t, err)
 	require.False(t, hangs)
-	release()
+	h.release()
 	require.NoError(t, d.Close())
 }
 
