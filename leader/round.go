@@ -119,7 +119,7 @@ func (e *Election) check(now timed.Instant, atAlarm bool, out []Effect) []Effect
 // it.
 func (e *Election) excused(id timed.NodeID, atAlarm bool) bool {
 	if id == e.lapsed.Node {
-		return true // it has been silent for longer than a round
+		return true // it has said nothing since the vote for it ended
 	}
 	if !e.refusals.Has(id) {
 		return atAlarm && (e.cfg.Mode == Available || e.peers.of(id).state.Late)

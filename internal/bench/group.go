@@ -224,9 +224,8 @@ func (g *group) leader() (id timed.NodeID, ok bool) {
 }
 
 // calm returns the leader at a random moment at which the group is whole and at rest, so that
-// all phases of the leader's period are equally likely. Nodes talk more after one has started:
-// a leader that has just been heard counts as alive for longer, and the next one needs another
-// round.
+// all phases of the leader's period are equally likely. After a node has started, all exchange
+// settings and addresses, at any moment of the period.
 func (g *group) calm(ctx context.Context) (leader timed.NodeID, err error) {
 	for {
 		if err := g.untilWhole(ctx); err != nil {

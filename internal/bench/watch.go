@@ -17,6 +17,13 @@ type watcher struct {
 	last state // reported last
 }
 
+// now returns the present state.
+func (w *watcher) now() state {
+	s := w.look()
+	s.Alive = w.last.Alive
+	return s
+}
+
 // lookAgain is how long a watcher lets a lapsed answer stand before it looks again.
 const lookAgain = 20 * time.Millisecond
 
@@ -58,8 +65,7 @@ func watchNode(ctx context.Context, node *failaware.Node, clock *hwclock.Clock, 
 
 // event reports the state after an event.
 func (w *watcher) event(e event.Event, expect timed.Set) {
-	s := w.look()
-	s.Alive = w.last.Alive
+	s := w.now()
 	switch e := e.(type) {
 	case event.PeerAlive:
 		s.Alive.Add(e.Peer)
@@ -78,8 +84,7 @@ func (w *watcher) again() {
 	if w.last.Held && w.last.Fresh {
 		return
 	}
-	s := w.look()
-	s.Alive = w.last.Alive
+	s := w.now()
 	if s.Held != w.last.Held || s.Fresh != w.last.Fresh {
 		w.report(s)
 	}
@@ -91,8 +96,7 @@ func (w *watcher) support(expect timed.Set) {
 	s := w.last
 	for end := s.At.Add(100 * time.Millisecond); s.At < end && !expect.Subset(s.Support); {
 		time.Sleep(200 * time.Microsecond)
-		s = w.look()
-		s.Alive = w.last.Alive
+		s = w.now()
 		if s.Support != w.last.Support {
 			w.report(s)
 		}
