@@ -83,7 +83,6 @@ var notices = map[string]func(testing.TB){
 	"LeadersDisputeUnheard": disputeOfTheLeader,
 	"LeapByTheEarliest":     leapOnASlowClock,
 	"OldSamplesFit":         oldSamplesFitNothing,
-	"OwnFarewells":          alternatingTimelines,
 	"LeapOnlyOfKnownUTC":    leapOfUnknownUTC,
 	"LeapOverForwarded":     leapOfUnknownUTC,
 	"LeapHeardNotKept":      leapOfUnknownUTC,

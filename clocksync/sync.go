@@ -2,6 +2,7 @@ package clocksync
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/failaware/failaware/timed"
@@ -53,7 +54,7 @@ type Sync struct {
 	promised timed.Instant // the line stays as it is until then
 	sequence uint64
 	shared   bool        // the clock has followed a timeline that others share
-	left     [4]farewell // timelines of others that it has left, the last one last
+	left     []farewell  // of the last timeline of each other node that it has left
 	sources  *references // nil until a reference is known
 	proof    proof       // of the known interval of UTC, or of that before a leap second
 	audit    audit
@@ -126,21 +127,19 @@ type farewell struct {
 	shown Time
 }
 
-// leave notes the time that the current timeline has shown. Own timelines are not noted:
-// they never come back, because each new lead starts a new one. A timeline takes one
-// place however often it is left, so that two that alternate do not push out a third.
+// leave notes the time that the current timeline has shown. Own timelines are not noted, and of
+// each other node only the last: the earlier ones never come back, because each new lead starts
+// a new one.
 func (c *Sync) leave(shown Time) {
 	if c.snap.own || c.snap.id.None() {
 		return
 	}
-	old := 0
-	for i := range c.left {
-		if c.left[i].id == c.snap.id {
-			old = i
-		}
+	f := farewell{c.snap.id, shown}
+	if i := slices.IndexFunc(c.left, func(x farewell) bool { return x.id.Leader == f.id.Leader }); i >= 0 {
+		c.left[i] = f
+		return
 	}
-	copy(c.left[old:], c.left[old+1:])
-	c.left[len(c.left)-1] = farewell{c.snap.id, shown}
+	c.left = append(c.left, f)
 }
 
 // least returns the least time that a timeline must show.
@@ -184,8 +183,8 @@ func (c *Sync) HandleLine(now timed.Instant, l *Line, lo, hi time.Duration, out 
 	s.id, s.own, s.known = l.Timeline, false, true
 	first := !c.shared
 	c.shared = true
-	if changed && (first && diff != 0 || diff.Abs() > c.cfg.StepThreshold || shown < least) {
-		to := max(s.middle, least)
+	to := max(s.middle, least) // shown itself, if the timeline has shown that when it was left
+	if changed && to != shown && (first || diff.Abs() > c.cfg.StepThreshold || shown < least) {
 		c.correct(now, to, s.middle.Sub(to), s.rate)
 		return append(out, Effect{Kind: Stepped, Timeline: l.Timeline, Parent: l.Parent, Step: to.Sub(shown)})
 	}

@@ -189,18 +189,34 @@ func TestReturningTimelineNeverRunsBack(t *testing.T) {
 	require.LessOrEqual(t, r.Time.Sub(truth).Abs(), r.Deviation)
 }
 
-// Two timelines that alternate, and those of own leads, do not push out a third, whose time must not run back either.
+// A timeline that comes back at the time at which it was left is adopted without a step, however
+// far its leader is behind: the clock waits for it.
+func stepOfNothing(t testing.TB) {
+	_, a := leader(t, 1, wall)
+	_, b := leader(t, 3, wall)
+	f := New(config(2), start, wall)
+	f.HandleLine(start, &a, 0, 0, nil)
+	f.NoteShared()
+	f.HandleLine(start, &b, 0, 0, nil)
+	a.Shown -= Time(f.cfg.StepThreshold + time.Millisecond)
+	out := f.HandleLine(start, &a, 0, 0, nil)
+	require.Equal(t, []Effect{{Kind: Adopted, Timeline: a.Timeline}}, out)
+	require.Equal(t, wall, f.Read(start).Time)
+}
+
+func TestNoStepOfNothing(t *testing.T) { stepOfNothing(t) }
+
+// The timelines of all other nodes, and own leads, do not push out one, whose time must not run back either.
 func alternatingTimelines(t testing.TB) {
 	_, a := leader(t, 1, wall)
-	_, b := leader(t, 3, wall-Time(11*time.Millisecond))
-	_, d := leader(t, 4, wall-Time(11*time.Millisecond))
 	f := New(config(2), start, wall)
 	f.HandleLine(start, &a, 0, 0, nil)
 	f.NoteShared()
 	at := start
-	for range len(f.left) + 1 {
-		for _, other := range []Line{b, d} {
+	for range 3 {
+		for i := range timed.NodeID(timed.MaxNodes - 2) {
 			at = at.Add(time.Microsecond)
+			_, other := leader(t, 3+i, wall-Time(11*time.Millisecond))
 			f.HandleLine(at, &other, 0, 0, nil)
 			require.Equal(t, other.Timeline, f.Read(at).Timeline)
 		}
@@ -212,7 +228,7 @@ func alternatingTimelines(t testing.TB) {
 	require.GreaterOrEqual(t, f.Read(at).Time, wall, "not less than before")
 }
 
-func TestAlternatingTimelinesPushOutNoOther(t *testing.T) { alternatingTimelines(t) }
+func TestOtherTimelinesPushOutNone(t *testing.T) { alternatingTimelines(t) }
 
 // The leader's promise ends, by this clock, when the leader's clock may have reached its end.
 func promiseEndsEarly(t testing.TB) {

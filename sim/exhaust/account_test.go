@@ -431,7 +431,6 @@ var survivors = map[string]string{
 	"LeadersDisputeUnheard": "there are no references of UTC",
 	"LeapByTheEarliest":     "there are no references of UTC",
 	"OldSamplesFit":         "there are no references of UTC",
-	"OwnFarewells":          "no search was tried; the test is in package clocksync",
 	"NamedForEver":          "costs availability only",
 	"SettlesDeaf":           "no incarnation is tentative",
 	"SuccessorInTime":       "costs availability only",
