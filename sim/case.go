@@ -141,6 +141,7 @@ type caseForm struct {
 	Calm         bool           `json:"calm,omitempty"` // of the administrator of Epochs
 	Unequal      bool           `json:"unequal,omitempty"`
 	Restless     bool           `json:"restless,omitempty"`
+	Preempted    bool           `json:"preempted,omitempty"`
 	Resolution   time.Duration  `json:"resolution,omitzero"`
 }
 
@@ -170,7 +171,7 @@ func (c *Case) Write(w io.Writer) error {
 		Mode: o.Mode.String(), RankBy: o.RankBy.String(), Preset: c.Preset(), Codec: o.Codec, BrokenClocks: o.BrokenClocks,
 		Above: o.Collation.Above, Fanout: o.Collation.Fanout, Baseline: s.Baseline, Faults: slices.Concat([]fault.Fault{}, s.Faults),
 		Traffic: s.Traffic, Servers: s.Servers, Quorum: o.Quorum, Epochs: o.Epochs, ByEpochs: o.Broadcast != nil && o.Broadcast.ByEpochs, Calm: o.Calm,
-		Unequal: o.Unequal, Restless: o.Restless, Resolution: o.Resolution}
+		Unequal: o.Unequal, Restless: o.Restless, Preempted: o.Preempted, Resolution: o.Resolution}
 	if f.Preset == custom {
 		t := timingForm(o.Timing)
 		f.Preset, f.Timing = "", &t
@@ -204,7 +205,7 @@ func ReadCase(r io.Reader) (Case, error) {
 	}
 	c := Case{Seed: f.Seed, Check: f.Check, Detail: f.Detail, Note: f.Note,
 		Options: Options{Nodes: f.Nodes, Duration: f.Duration, Codec: f.Codec, BrokenClocks: f.BrokenClocks, Quorum: f.Quorum, Epochs: f.Epochs, Calm: f.Calm,
-			Unequal: f.Unequal, Restless: f.Restless, Resolution: f.Resolution,
+			Unequal: f.Unequal, Restless: f.Restless, Preempted: f.Preempted, Resolution: f.Resolution,
 			Collation: leader.Collation{Above: f.Above, Fanout: f.Fanout}},
 		Schedule: fault.Schedule{Baseline: f.Baseline, Faults: f.Faults, Traffic: f.Traffic, Servers: f.Servers}}
 	o := &c.Options

@@ -290,6 +290,7 @@ func (w *World) endFaults() {
 		if n.stalledUntil > w.now {
 			n.stalledUntil = w.now
 			w.recordStall(n, "")
+			w.depart(n)
 			w.rearm(n)
 			if len(n.socket) > 0 {
 				w.schedule(w.now+n.jitter(w), eventSocketReady, n.proc.Index, 0)

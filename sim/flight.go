@@ -27,20 +27,24 @@ type broadcastCopy struct {
 }
 
 // detach moves the parts of the packet that share the sender's memory, its broadcast and its
-// collated replies, into the flight's own memory.
+// collated replies, into the flight's own memory, unless they are there.
 func (f *flight) detach() {
 	if f.packet.Has(wire.FrameBroadcast) {
 		if f.broadcast == nil {
 			f.broadcast = new(broadcastCopy)
 		}
-		f.packet.Broadcast = f.broadcast.copyFrom(f.packet.Broadcast)
+		if f.packet.Broadcast != &f.broadcast.packet {
+			f.packet.Broadcast = f.broadcast.copyFrom(f.packet.Broadcast)
+		}
 	}
 	if f.packet.Has(wire.FrameCollated) {
 		if f.collated == nil {
 			f.collated = new(wire.Collated)
 		}
-		f.packet.Collated.CopyTo(f.collated)
-		f.packet.Collated = f.collated
+		if f.packet.Collated != f.collated {
+			f.packet.Collated.CopyTo(f.collated)
+			f.packet.Collated = f.collated
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ type Node struct {
 	stalledUntil int64
 	socket       []waiting
 	quiet        []waiting // quiet packets, which do not wake it
+	unsent       []stopped // packets of a turn that is stopped
 	merged       []waiting // scratch of withQuiet
 	slow         int64     // largest extra scheduling delay
 	sendErrors   float64   // probability that all packets of a turn are lost
@@ -96,6 +97,7 @@ func (w *World) newClock() *hardware.Clock {
 // incarnate begins a new incarnation.
 func (w *World) incarnate(n *Node) {
 	w.changes++
+	w.dropStopped(n)
 	n.proc.Boot = timed.BootID(w.boots.Uint64() | 1)
 	n.proc.Up, n.held, n.stalledUntil, n.counter, n.restarted = true, false, 0, 0, w.now
 	n.proc.Upset, n.last = false, 0 // the last reading is of the previous incarnation
@@ -183,6 +185,7 @@ func (w *World) crash(n *Node) {
 	w.check.Live.Account(w.now)
 	n.proc.Up = false
 	w.emptySocket(n)
+	w.dropStopped(n)
 	w.count.Crashes++
 	w.noteEnd(n)
 	w.app.crashed(n)

@@ -67,6 +67,10 @@ type Options struct {
 	// them, and while their proposals and views are in flight. Some name a successor, and
 	// some leave and come back.
 	Restless bool
+	// Preempted stops processes in the middle of some turns, for up to five times Expires:
+	// what a turn has decided is sent that much later, with a stamp of that time. A crash
+	// meanwhile loses it.
+	Preempted bool
 	// Resolution is that of the hardware clocks, whose readings are multiples of it.
 	// Default: a nanosecond; at most [MaxResolution].
 	Resolution time.Duration

@@ -17,6 +17,7 @@ const (
 	eventResume                       // node's next incarnation may begin
 	eventDecide                       // draft arg of node's application becomes an edict
 	eventRetire                       // node gives up its lead
+	eventDepart                       // the packets of node's stopped turn leave
 )
 
 // event is a scheduled event. Events are ordered by time, and simultaneous ones in

@@ -137,6 +137,7 @@ func (c *Case) changedOptions(now Options) (names []string) {
 		{"BrokenClocks", was.BrokenClocks != now.BrokenClocks},
 		{"Unequal", was.Unequal != now.Unequal},
 		{"Restless", was.Restless != now.Restless},
+		{"Preempted", was.Preempted != now.Preempted},
 		{"Resolution", was.Resolution != now.Resolution},
 	} {
 		if o.changed {

@@ -146,7 +146,8 @@ func (w *World) finishTurn(n *Node, now timed.Instant, out []stack.Effect) {
 // perform performs the effects of a turn. It returns why the node asks for a new
 // incarnation, or None, and reports whether the machine crashed in the middle of the turn.
 func (w *World) perform(n *Node, out []stack.Effect) (why life.Reason, died bool) {
-	sent := 0
+	w.depart(n)
+	sent, late := 0, w.preempts(n)
 	broken := n.sendErrors > 0 && w.net.Chance(n.sendErrors)
 	for i := range out {
 		switch e := &out[i]; e.Kind {
@@ -155,6 +156,8 @@ func (w *World) perform(n *Node, out []stack.Effect) (why life.Reason, died bool
 			if slot := w.writing[sent]; broken {
 				w.count.Lost++
 				w.drop(slot)
+			} else if late > 0 {
+				w.stop(n, e, slot)
 			} else {
 				w.send(n, e, slot)
 			}
@@ -173,6 +176,7 @@ func (w *World) perform(n *Node, out []stack.Effect) (why life.Reason, died bool
 		}
 	}
 	w.dropUnsent(sent) // an inconsistent node keeps its packets back
+	w.goOnAfter(n, late)
 	return why, false
 }
 

@@ -62,7 +62,8 @@ type World struct {
 	addresses addressing      // nil unless addresses matter
 	admin     *administrator  // nil where it is not replaced
 	meter     *roundsMeter
-	restless  *restless // nil where leaders keep their leads
+	restless  *restless  // nil where leaders keep their leads
+	preempted *preempted // nil where turns are not stopped
 }
 
 // Counters counts the events of a run.
@@ -100,6 +101,7 @@ func newWorldOf(seed uint64, opt Options, s fault.Schedule) *World {
 	}
 	w.admin = w.newAdministrator()
 	w.restless = newRestless(seed, &opt)
+	w.preempted = newPreempted(seed, &opt)
 	if s.Servers != nil {
 		w.servers = w.newTimeServers(s.Servers)
 	}
@@ -161,6 +163,8 @@ func (w *World) step() bool {
 		w.decide(e)
 	case eventRetire:
 		w.retire(e)
+	case eventDepart:
+		w.goOn(w.nodes[e.node()])
 	}
 	w.endEvent()
 	return w.failed == nil

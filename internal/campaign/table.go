@@ -15,7 +15,7 @@ import (
 // Table returns the campaigns. A name describes the main trait of the worlds, and the
 // differences from the usual: five nodes, mode available, rank stable, preset lan.
 func Table() []Campaign {
-	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), lost(), quorums(), epochs(), uneven(), restless(), coarse(), changes(), enduring(), states(), stored())
+	return slices.Concat(plain(), collated(), topologies(), clocks(), broadcasts(), lost(), quorums(), epochs(), uneven(), restless(), preempted(), coarse(), changes(), enduring(), states(), stored())
 }
 
 // Roughness of the worlds.
@@ -224,6 +224,15 @@ func restless() []Campaign {
 		Campaign{Name: "restless-varied", Purpose: "leaders that resign again and again, all that a world can have", Options: all, Vary: varyRestless,
 			Check: 24, Test: 144, Long: 4,
 			Reach: names(situation.ResignedUnseen, situation.ResignedAtOnce, situation.RequestOvertaken, situation.CommitOvertaken, situation.LedOften, situation.LeaderLeft)})
+}
+
+// preempted returns the campaigns whose processes are stopped in the middle of turns.
+func preempted() []Campaign {
+	all := sim.Options{Roughness: moderate, Preempted: true}
+	return append(
+		fourfold(Campaign{Name: "preempted", Purpose: "processes that are stopped between a turn and its packets", Options: all, Check: 5, Test: 100, Long: 4, Rare: seldom, Reach: []string{sim.SaidLate, sim.NeverSaid}}),
+		Campaign{Name: "preempted-varied", Purpose: "processes that are stopped between a turn and its packets, all that a world can have",
+			Options: all, Vary: varyPreempted, Check: 24, Test: 144, Long: 4, Reach: append(names(situation.LeaseExpired, situation.HandedOver, situation.MergedTwo), sim.SaidLate, sim.NeverSaid)})
 }
 
 // coarse returns the campaigns whose clocks are coarse for their timing, so that much

@@ -103,6 +103,18 @@ func varyRestless(seed uint64, o *sim.Options) {
 	c.everything(seed, o)
 }
 
+// varyPreempted has two to seven nodes in all modes and ranks with all features, with clocks as
+// usual, clocks that drift much and coarse clocks, in 96 seeds.
+func varyPreempted(seed uint64, o *sim.Options) {
+	c := choices(seed - 1)
+	c.everything(seed, o)
+	o.Timing = [...]timed.Timing{timed.LAN(), timed.Local(), loose, fine}[c.next(4)]
+	o.Duration = 200 * o.Timing.Expires
+	if o.Timing == fine {
+		o.Resolution = sim.MaxResolution
+	}
+}
+
 // varyCoarse has two to seven nodes in all modes and ranks with all features, with leaders
 // that keep their leads and with restless ones, in 48 seeds.
 func varyCoarse(seed uint64, o *sim.Options) {

@@ -33,6 +33,7 @@ const (
 	Settings
 	Shared
 	Restless
+	Preempted
 )
 
 // Stream is a source of random numbers. A copy continues the same stream.

@@ -101,9 +101,14 @@ func (c *Checker) checkForged(n *Process, p *wire.Packet, verdict datagram.Kind)
 }
 
 // noteTimeline records and checks the timeline that a node adopts: its own, or that of the
-// leader that it supports. The vote may have ended already if the request came late.
+// leader that it supports. If the request came late, the vote may have ended already, and the
+// node may have asked for votes itself later in the same turn.
 func (c *Checker) noteTimeline(n *Process, id clocksync.TimelineID) {
-	to, _ := n.Stack.Election().Locked(n.Clock.Show(c.Now))
+	now, el := n.Clock.Show(c.Now), n.Stack.Election()
+	to, _ := el.Locked(now)
+	if to == n.Incarnation() && el.LastRequest() >= now {
+		to = timed.Incarnation{}
+	}
 	if id.Leader != n.ID && to.Node != timed.NoNode && (to.Node != id.Leader || to.Boot != id.Boot) && !n.Upset {
 		c.Fail("timeline", n, "adopts %v, and supports %v", id, to)
 	}
