@@ -41,8 +41,8 @@ func (d *driver) restart(why life.Reason, now timed.Instant, era uint32) {
 	d.asked.restart(now)
 	previous := d.cfg.Self.Boot
 	d.cfg.Self.Boot = newBoot(d.l.cfg.Random)
-	if err := d.awaitRoom(d.l.cfg.State.Count); err != nil {
-		d.l.cfg.Sink.Warn("votes of this incarnation do not compare with those of the one before", "error", err)
+	if !d.persist(d.l.cfg.State.Count) {
+		return // what is on the disk is not known, and this incarnation has no number
 	}
 	d.flush()
 	d.restartMessages(why)
@@ -146,9 +146,9 @@ func (d *driver) forgetLongVotes() {
 	if state.Earlier() <= maxLock {
 		return
 	}
-	go func() { // it waits for the disk
+	d.l.cfg.Go(func() {
 		if err := state.Lower(maxLock); err != nil {
 			sink.Warn("the state directory keeps a longer lock time than needed", "error", err)
 		}
-	}()
+	})
 }

@@ -54,6 +54,10 @@ type Config struct {
 	Peers  *peers.Resolver
 	Join   *join.Finder // of candidates; nil: there are none
 	Gate   *pause.Gate  // nil except in tests and the demonstration
+	// Go runs what waits for the disk and holds up nothing, and Sleep has a turn wait for room on
+	// the disk. Nil: a goroutine of its own, and time.Sleep. Simulated disks have others.
+	Go    func(func())
+	Sleep func(time.Duration)
 
 	Sink Sink
 	// OnPublish, if not nil, is called with every snapshot, when it has replaced the
@@ -99,6 +103,12 @@ type Loop struct {
 // the connection is woken, the loop ends without another turn.
 func New(cfg Config, closing *atomic.Bool) *Loop {
 	l := &Loop{cfg: cfg, closing: closing, done: make(chan struct{})}
+	if cfg.Go == nil {
+		l.cfg.Go = func(f func()) { go f() }
+	}
+	if cfg.Sleep == nil {
+		l.cfg.Sleep = time.Sleep
+	}
 	if b := cfg.Stack.Broadcast; b != nil {
 		l.sends = sendqueue.New(sendqueue.Options{Self: cfg.Stack.Self.Node, PacketBytes: b.PacketBytes, Wake: l.handleSends})
 		if cfg.Deliver {

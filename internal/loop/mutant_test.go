@@ -16,6 +16,7 @@ func TestMutantsAreKilled(t *testing.T) { kill.Units(t, "internal/loop", notices
 func usersLook(t testing.TB)   { worldsOfUsers(t) }
 func readersKnow(t testing.TB) { worldsOfReaders(t) }
 func joinersMeet(t testing.TB) { worldsOfJoiners(t) }
+func disksHold(t testing.TB)   { worldsOfDisks(t) }
 
 // notices are the tests that notice the bugs.
 var notices = map[string]func(testing.TB){
@@ -42,6 +43,7 @@ var notices = map[string]func(testing.TB){
 	"KeysForgetPackets":       silentlyDrops,
 	"SendBeforePublish":       usersLook,
 	"GreetingLeadsNot":        joinersMeet,
+	"SaidBeforeWritten":       disksHold,
 	"ReplacedIsListed":        replacedIsForgotten,
 	"ListBesideTooMany":       listsCome,
 	"MismatchBlamesTheID":     aStrangerHasThePeersID,

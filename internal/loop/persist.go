@@ -36,7 +36,7 @@ func (d *driver) awaitRoom(write func() error) error {
 	}
 	d.l.cfg.Sink.Warn("the node stands until its state directory can be written", "error", err)
 	for errors.Is(err, statedir.ErrFull) && !d.l.closing.Load() {
-		time.Sleep(persistRetry)
+		d.l.cfg.Sleep(persistRetry)
 		err = write()
 	}
 	if err == nil {

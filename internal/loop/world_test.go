@@ -40,6 +40,7 @@ type world struct {
 	ends   map[string]int // how often each thing was seen
 	digest hash.Hash64    // of all that nodes sent, said and published
 	joins  *joins         // nil: all nodes know each other from the start, have no keys, and stay
+	disks  *disks         // nil: nothing outlives a process
 }
 
 // onTheWay is a packet that arrives at a time.
@@ -67,6 +68,7 @@ type inhabitant struct {
 	own       opening       // of its own packets
 	ended     int           // local leads
 	endGlobal int           // global leads
+	*machine                // nil without disks
 }
 
 // use is what a user of a node does during a lead, until the end of its context.
@@ -127,11 +129,18 @@ func (n *inhabitant) WriteBatch(pkts []udp.Packet) (int, error) {
 		b := append(append([]byte(nil), pkts[i].Buf[:pkts[i].N]...), pkts[i].Tail...)
 		n.decode(b)
 		n.publishedBeforeSent(&n.packet)
+		if n.machine != nil {
+			n.machine.note(n, &n.packet)
+		}
 		_, _ = w.digest.Write(b)
 		if w.joins != nil && !w.joins.sends(n, b, pkts[i].Addr) {
 			continue
 		}
-		if to := w.at[pkts[i].Addr]; w.cut[[2]timed.NodeID{n.id, to.id}] || w.random.IntN(50) == 0 && !w.still {
+		to := w.at[pkts[i].Addr]
+		if to == nil {
+			continue // its process is down
+		}
+		if w.cut[[2]timed.NodeID{n.id, to.id}] || w.random.IntN(50) == 0 && !w.still {
 			continue
 		}
 		w.carry(b, n.local, pkts[i].Addr)
@@ -211,15 +220,31 @@ func (w *world) run(d time.Duration, strikes bool) {
 	for end := w.now + int64(d); w.now < end; {
 		next := end
 		for _, n := range w.nodes {
-			next = min(next, n.next)
+			if n.machine == nil || !n.busy {
+				next = min(next, n.next)
+			}
+		}
+		if w.disks != nil {
+			for _, s := range w.disks.starts {
+				next = min(next, s.at)
+			}
 		}
 		for i := range w.way {
 			next = min(next, w.way[i].at)
 		}
 		w.now = max(w.now, next)
 		w.arrive()
+		if w.disks != nil {
+			w.startDue()
+		}
 		for _, n := range slices.Clone(w.nodes) {
-			if n.next > w.now {
+			switch {
+			case n.next > w.now:
+				continue
+			case n.machine != nil:
+				if !n.busy && slices.Contains(w.nodes, n) {
+					w.turnOn(n)
+				}
 				continue
 			}
 			if n.turn(); w.joins != nil && n.l.driver.life.Over() {

@@ -35,6 +35,12 @@ func (n *inhabitant) Event(e *stack.Event) {
 	case stack.EventGlobalLost:
 		require.True(w.t, over(n.before.GlobalPhase), "node %v tells first that its global lead is over", n.id)
 		n.endGlobal, n.global = n.endGlobal+1, 0
+	case stack.EventReady:
+		if n.machine != nil {
+			n.votes = n.l.cfg.Stack.Timing.MaxLockTime // longer ones are over
+		}
+	case stack.EventEpoch:
+		w.ends["epochs"]++
 	case stack.EventViewInstalled:
 		require.GreaterOrEqual(w.t, s.View.ID.Sequence, e.View.ID.Sequence, "node %v tells first of its view", n.id)
 	}
@@ -50,6 +56,9 @@ func (n *inhabitant) Warn(string, ...any) {}
 
 // check looks at all nodes as their users do, and holds it against the truth.
 func (w *world) check() {
+	if len(w.nodes) == 0 {
+		return // all processes are down
+	}
 	kept := w.uses[:0]
 	for _, u := range w.uses {
 		if u.seldom && w.random.IntN(1000) > 0 || u.lasts() {
@@ -108,6 +117,13 @@ func (w *world) demand(ok bool, format string, args ...any) {
 func (w *world) strike() {
 	if w.joins != nil && w.random.IntN(2) == 0 {
 		w.joins.strike(w)
+		return
+	}
+	if w.disks != nil && w.random.IntN(2) == 0 {
+		w.disks.strike(w)
+		return
+	}
+	if len(w.nodes) == 0 {
 		return
 	}
 	n := w.nodes[w.random.IntN(len(w.nodes))]

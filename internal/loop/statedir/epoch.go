@@ -149,7 +149,7 @@ func (d *Dir) putEpoch(s *epoch.State) error {
 // writeEpoch writes an encoded epoch, behind the counters of the state file. The caller holds
 // mu.
 func (d *Dir) writeEpoch(encoded []byte, c counters) error {
-	if err := d.put(d.epochPath(), epochKind, append(c.encode(), encoded...)); err != nil {
+	if err := d.replace(d.epochPath(), epochKind, append(c.encode(), encoded...)); err != nil {
 		return fmt.Errorf("failaware: cannot write the epoch: %w", err)
 	}
 	d.epoch = encoded

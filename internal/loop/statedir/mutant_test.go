@@ -31,6 +31,7 @@ func TestMutantsAreKilled(t *testing.T) {
 		"StateHalfWritten":      halfWritten,
 		"ReservedHoldsUp":       reservedHoldsNobodyUp,
 		"MembersHoldUp":         membersHoldNobodyUp,
+		"WrittenAfterAFailure":  countedUnknown,
 		"MembersGivenUp":        membersHoldNobodyUp,
 		"AcceptedEpochUnnoted":  acceptedIsNoted,
 		"GroupUnchecked":        anotherGroupIsRefused,

@@ -1,7 +1,7 @@
 package statedir
 
 import (
-	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -96,7 +96,7 @@ func reservedHoldsNobodyUp(t testing.TB) {
 
 func TestWhatIsReservedHoldsNobodyUp(t *testing.T) { reservedHoldsNobodyUp(t) }
 
-var errFull = errors.New("no room")
+var errFull = fmt.Errorf("a test: %w", ErrFull)
 
 // halfWritten has each write of a file fail once, as on a full disk, in every order. The next
 // attempt writes what is left: both files have the same counters then, and the epoch.

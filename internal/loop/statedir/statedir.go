@@ -33,7 +33,7 @@ type Dir struct {
 	earlier time.Duration
 	// former is the bound of the sequences of views that the file had when this process began.
 	former uint64
-	put    func(path string, k durable.Kind, content []byte) error // durable.Write, except in tests
+	put    func(path string, k durable.Kind, content []byte) error // durable.Write, unless WriteBy was called
 	views  atomic.Uint64                                           // that are reserved: stored.Views
 
 	// keeping is held while the members are written, and taken before mu: nothing rests on them,
@@ -46,6 +46,7 @@ type Dir struct {
 	begun  bool          // Begin has written the files
 	stored record        // the content of the file; before Begin, what it will be
 	begins *epoch.State  // what Begin writes to the other file; nil: nothing
+	failed error         // of a write that may have changed a file: none comes after it
 	epoch  []byte        // the content of that file, behind its counters; nil: none, or not read yet
 }
 
@@ -71,6 +72,10 @@ func Open(dir string, o Owner, maxLock time.Duration) (*Dir, error) {
 	d.take(r)
 	return d, nil
 }
+
+// WriteBy has a function write the files instead of [durable.Write], before [Dir.Begin].
+// Simulated disks do.
+func (d *Dir) WriteBy(put func(path string, k durable.Kind, content []byte) error) { d.put = put }
 
 // take notes the content of the file. The caller holds mu, or is Open.
 func (d *Dir) take(r record) {
@@ -206,9 +211,7 @@ func (d *Dir) Incarnation() uint64 {
 }
 
 // Count counts another incarnation, durably, which must be done before the first
-// packet of that incarnation leaves. After an error the incarnation's votes carry the
-// previous number with another boot id, and the two cannot be compared. On nil it
-// does nothing.
+// packet of that incarnation leaves. On nil it does nothing.
 func (d *Dir) Count() error {
 	if d == nil {
 		return nil
@@ -280,7 +283,7 @@ func (d *Dir) write(r record) error {
 		d.take(r)
 		return nil
 	}
-	if err := d.put(d.path, recordKind, []byte(format(recordKind.Version, d.id, r))); err != nil {
+	if err := d.replace(d.path, recordKind, []byte(format(recordKind.Version, d.id, r))); err != nil {
 		return fmt.Errorf("failaware: cannot write the state: %w", err)
 	}
 	if counted := r.counters() != d.stored.counters(); counted && d.epoch != nil {
@@ -291,6 +294,20 @@ func (d *Dir) write(r record) error {
 	}
 	d.take(r)
 	return nil
+}
+
+// replace replaces one of the two files. It writes nothing after a failure that leaves open what
+// a file has: with the counters of before, one file would be older than the other, and rule later
+// starts. The caller holds mu.
+func (d *Dir) replace(path string, k durable.Kind, content []byte) error {
+	if d.failed != nil {
+		return d.failed
+	}
+	err := d.put(path, k, content)
+	if err != nil && !errors.Is(err, ErrFull) {
+		d.failed = err
+	}
+	return err
 }
 
 // Close releases the lock. Closing again, or nil, does nothing.
