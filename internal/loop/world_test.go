@@ -124,6 +124,11 @@ func (n *inhabitant) wall() time.Time { return time.Unix(1_700_000_000, n.show()
 // WriteBatch sends packets, each of which is held against what is published.
 func (n *inhabitant) WriteBatch(pkts []udp.Packet) (int, error) {
 	w := n.w
+	if n.machine != nil && !w.disks.sound && w.random.IntN(500) == 0 {
+		n.lookAtLeads() // they are published
+		w.wait(n, time.Duration(w.random.Int64N(int64(400*time.Millisecond)))) // another process runs
+		w.ends["preempted"]++
+	}
 	n.written += len(pkts)
 	for i := range pkts {
 		b := append(append([]byte(nil), pkts[i].Buf[:pkts[i].N]...), pkts[i].Tail...)
@@ -285,22 +290,26 @@ func (n *inhabitant) turn() {
 	pkts := n.arrived
 	n.arrived = nil
 	d.turn(pkts, n.l.cfg.Clock.Read())
-	n.noteLeads()
-	n.leadUntil, n.global = 0, 0
-	if d.stack != nil {
-		if until, leads := d.stack.Election().Leading(); leads {
-			n.leadUntil = until
-		}
-		if until, leads := d.stack.Election().LeadingGlobally(); leads {
-			n.global = until
-		}
-	}
+	n.lookAtLeads()
 	n.fold()
 	if d.msgs != nil {
 		n.talk()
 	}
 	left := d.deadline().Sub(timed.Instant(n.show()))
 	n.next = n.w.now + max(int64(left)+int64(left)/5000+1, 1000)
+}
+
+// lookAtLeads notes until when the node leads.
+func (n *inhabitant) lookAtLeads() {
+	n.leadUntil, n.global = 0, 0
+	if s := n.l.driver.stack; s != nil {
+		if until, leads := s.Election().Leading(); leads {
+			n.leadUntil = until
+		}
+		if until, leads := s.Election().LeadingGlobally(); leads {
+			n.global = until
+		}
+	}
 }
 
 // talk takes what is delivered and sends something, now and then.
@@ -312,8 +321,12 @@ func (n *inhabitant) talk() {
 	}
 }
 
-// noteLeads counts the leads that time has ended.
+// noteLeads counts the leads that time has ended. While a turn waits, that is not known: it may
+// have the votes that renew one.
 func (n *inhabitant) noteLeads() {
+	if n.machine != nil && n.busy {
+		return
+	}
 	now := timed.Instant(n.show())
 	if n.leadUntil != 0 && now >= n.leadUntil {
 		n.ended, n.leadUntil = n.ended+1, 0

@@ -69,6 +69,9 @@ func (w *world) check() {
 	}
 	w.uses = kept
 	n := w.nodes[w.random.IntN(len(w.nodes))]
+	if n.machine != nil && n.busy {
+		return // its events have not come yet
+	}
 	global := w.random.IntN(2) == 0
 	phase, _ := n.l.Snapshot().Lease(global)
 	u := &use{of: n, phase: phase, global: global, lead: n.ended, seldom: w.random.IntN(4) == 0}
