@@ -67,6 +67,16 @@ func TestHearRefusesFutureStamps(t *testing.T) {
 	require.Equal(t, Stamp{clocksync.Time(time.Second) + 1, 0}, s, "the counter overflows into the time")
 }
 
+// Stamps that were heard before allow no others farther ahead: nodes whose clocks are wrong could
+// otherwise lead the others to any time, one step after the other.
+func TestHeardStampsAllowNoLaterOnes(t *testing.T) {
+	c := New(func() clocksync.Time { return 0 }, time.Second)
+	_, err := c.Hear(Stamp{Time: clocksync.Time(time.Second)})
+	require.NoError(t, err)
+	_, err = c.Hear(Stamp{Time: clocksync.Time(time.Second) + 1})
+	require.ErrorIs(t, err, ErrAhead)
+}
+
 func TestConcurrentStampsAreDistinct(t *testing.T) {
 	c := New(func() clocksync.Time { return 7 }, 0)
 	var wg sync.WaitGroup
