@@ -377,13 +377,18 @@ func TestAnotherSuccessorIsAConflict(t *testing.T) {
 	require.Equal(t, before, m.State())
 }
 
-// What a leader of an epoch may do ends with it.
+// What a leader of an epoch may do ends with it, and so does what it was asked to propose.
 func TestALeadEndsWithItsEpoch(t *testing.T) {
-	m, _ := leader(t)
+	m, stamps := leader(t)
 	require.True(t, m.Leads())
+	require.NoError(t, m.Propose("majority 2"))
 	require.NotEmpty(t, m.HandleReport(1020, inc(2), &State{Epoch: 2, System: "majority 1,2"}, nil))
 	require.False(t, m.Leads())
 	require.ErrorIs(t, m.Propose("majority 1"), ErrNotLeader)
+	m.NoteVote(inc(1), 1030, 1110)
+	m.NoteReply(inc(2), 1030, nil)
+	stamps[0].At = 1030
+	require.Empty(t, m.HandleWon(1031, 1030, stamps, nil), "nobody has asked for a change of this epoch")
 }
 
 // A voter that no vote binds wedges as soon as it knows the successor. One that knows it as
