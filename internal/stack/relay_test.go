@@ -239,6 +239,27 @@ func treeOfTheLiving(t testing.TB) {
 
 func TestOnlyTheLivingHaveAPlaceInTheTree(t *testing.T) { treeOfTheLiving(t) }
 
+// A relay waits from when the first packet came, however late its turn is: the requester counts
+// the replies for a time that begins with the request.
+func TestARelayWaitsFromTheArrival(t *testing.T) {
+	share := timed.LAN().FastThreshold / 2 // of the first of two levels
+	w := collating(t, 7)
+	p := w.catchFrame(t, 3, wire.FrameTree)
+	s := w.nodes[2]
+	s.HandlePacket(w.now.Add(time.Millisecond), w.now, p, nil)
+	require.True(t, s.relay.waiting)
+	require.Equal(t, w.now.Add(share), s.relay.until)
+
+	w = collating(t, 7)
+	p = w.catch(t, 2) // before the request
+	s = w.nodes[1]
+	s.relay.flush()
+	p.Collated.Number++
+	s.HandlePacket(w.now.Add(time.Millisecond), w.now, p, nil)
+	require.True(t, s.relay.waiting)
+	require.Equal(t, w.now.Add(share), s.relay.until)
+}
+
 // The replies to one request leave when the next one comes, and go where those belong.
 func nextRequestFlushes(t testing.TB) {
 	var r relay
