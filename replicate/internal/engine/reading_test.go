@@ -167,6 +167,35 @@ func readings(t *testing.T) (wrong string) {
 
 func TestReadsWaitForWhatIsAcknowledged(t *testing.T) { require.Empty(t, readings(t)) }
 
+// A read waits for the calls that were before it, and not for those that follow while the
+// application is behind all the time.
+func TestAReadWaitsForNoLaterCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		r := lone(t, &words{}, gate)
+		r.group.hub.view(r.group)
+		synctest.Wait()
+		r.say(t, "one", strict)
+		synctest.Wait()
+		call := func() { require.NoError(t, r.group.Broadcast(t.Context(), replica.AppendBeside(nil, nil), strict)) }
+		call()
+		call()
+		synctest.Wait()
+		read := r.begin(t.Context())
+		for range 2 {
+			require.Empty(t, read)
+			call()
+			synctest.Wait()
+			time.Sleep(patience) // it looks again
+			gate <- struct{}{}
+			synctest.Wait()
+		}
+		require.Len(t, read, 1)
+		require.True(t, <-read)
+		close(gate)
+	})
+}
+
 // inside is an application that reads itself.
 type inside struct {
 	*words
