@@ -339,3 +339,35 @@ func forgiven(t testing.TB) {
 }
 
 func TestAViewThatBeginsForgivesLostDisks(t *testing.T) { forgiven(t) }
+
+// What a member tells of the disk of another is kept with its generation, to be told on.
+func TestWhatIsToldOfADiskKeepsItsGeneration(t *testing.T) {
+	v := &membership.View{Set: timed.SetOf(1, 2)}
+	m := &Replica{viewState: viewState{view: v, phase: reporting, disks: make([]disks, 2)}}
+	at := Point{View: membership.ViewID{Sequence: 9}, Position: 4}
+	m.takeGeneration(2, &message{confirmed: []confirmed{{node: 1, in: 6}}})
+	m.takeDisks(2, &message{confirmed: []confirmed{{node: 1, at: at}, {node: 2, at: at}}})
+	require.Equal(t, []confirmed{{1, at, 6}, {2, at, 0}}, m.heard)
+}
+
+// What disks confirm before the last report of a view comes is of the generation that the view
+// begins.
+func TestEarlyConfirmationsAreOfTheGenerationOfTheView(t *testing.T) {
+	w := newWorld(3, Config{Stored: true, Quorum: majority(1, 2, 3)})
+	w.began = func(int) time.Time { return wall(7) }
+	for i := range w.nodes {
+		w.restart(i, 1)
+	}
+	w.tardy = []lane{{2, broadcast.ClassOrdered}}
+	w.install(0, 1, 2)
+	for range 2 { // a generation takes two steps
+		w.storeAll(0, 1)
+	}
+	require.Empty(t, w.nodes[2].r.heard)
+	require.NotZero(t, w.nodes[2].r.stored[0])
+	w.catchUp(lane{2, broadcast.ClassOrdered})
+	require.Len(t, w.nodes[2].r.heard, 2)
+	for _, c := range w.nodes[2].r.heard {
+		require.Equal(t, generationOf(wall(7)), c.in, "node %d", c.node)
+	}
+}
