@@ -35,3 +35,24 @@ func TestTheSourceHoldsTheSnapshotOrSendsLeast(t *testing.T) {
 	require.Equal(t, timed.NodeID(3), m.choose(n, timed.SetOf(1, 2, 3, 4)), "the first refuses")
 	require.Equal(t, timed.NoNode, m.choose(n, timed.SetOf(1)))
 }
+
+// A state counts as one of its members says. The rank that one gives it and the vote of another
+// prove nothing together: what lasts may be in another state.
+func TestAStateCountsAsOneOfItsMembersSays(t *testing.T) {
+	for _, x := range []struct{ more, less branch }{
+		{branch{epoch: 1, counts: true, rank: 3}, branch{epoch: 1, rank: 5}},
+		{branch{epoch: 2, rank: 3}, branch{epoch: 1, counts: true, rank: 5}},
+		{branch{epoch: 1, rank: 5}, branch{epoch: 1, rank: 3}},
+	} {
+		for _, first := range []bool{true, false} {
+			b, o := x.less, x.more
+			if first {
+				b, o = x.more, x.less
+			}
+			b.members, o.members = timed.SetOf(1), timed.SetOf(2)
+			b.absorb(&o)
+			x.more.members = timed.SetOf(1, 2)
+			require.Equal(t, x.more, b)
+		}
+	}
+}
