@@ -101,3 +101,18 @@ func TestMixedGroupsKeepToTheFormerRules(t *testing.T) {
 	require.False(t, mixed)
 	require.True(t, alike)
 }
+
+// A node says what it has seen only of a state that lasts. That of a node that is cut off may give
+// way to another one, which has other commands in its place.
+func TestANodeSaysNothingOfAStateThatMayGiveWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := startGroup(t, kv.Linearizable, 3, 1)
+		defer g.close()
+		g.put(0, "a", "1", time.Minute)
+		require.NotZero(t, g.stores[0].lasting(t.Context()))
+		g.net.Partition([]failaware.NodeID{1})
+		g.settle()
+		require.Zero(t, g.stores[0].lasting(t.Context()))
+		require.NotZero(t, g.stores[1].lasting(t.Context()))
+	})
+}
