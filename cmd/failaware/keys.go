@@ -171,6 +171,9 @@ func changeKeys(g *globals, cmd *cobra.Command, change func(*seal.Ring, *api.Key
 
 // changeFile is not part of changeKeys, which the compiler inlines once for each command.
 func changeFile(ctx context.Context, c *api.Client, cmd *cobra.Command, change func(*seal.Ring, *api.Keys) (*seal.Ring, error)) error {
+	if addr := c.Addr(); addr.Secure() { // nodes of a group often have the same keys in files of the same path
+		return cli.Wrong("the node at %s may be on another machine than this one: change its keys at its socket there, or change the file there and have it read by 'keys reload'", addr)
+	}
 	k, err := c.Keys(ctx)
 	if err != nil {
 		return err

@@ -152,6 +152,9 @@ func NewSecureClient(addr Address, token string, secure *tls.Config) *Client {
 	return c
 }
 
+// Addr returns the address of the node.
+func (c *Client) Addr() Address { return c.addr }
+
 // Other returns the user of the node that has answered at a unix socket, or 0 if that is root or
 // the user of this process, or is not known. What such a node says of files is no reason to
 // touch them: it may name those of others, which it could not change itself.
