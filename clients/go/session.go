@@ -254,7 +254,7 @@ func (s *Session) attempt(ctx context.Context, answer any, send func(context.Con
 		return known, nil
 	case http.StatusServiceUnavailable:
 		err := refusal(res)
-		if _, ofNode := errors.AsType[nodeError](err); !ofNode {
+		if !err.ofNode {
 			return lost, err // a proxy's: the node may have carried it out
 		}
 		return notTaken, err
@@ -264,10 +264,10 @@ func (s *Session) attempt(ctx context.Context, answer any, send func(context.Con
 	return unlessDenied(res.StatusCode), refusal(res)
 }
 
-// unanswered returns what the error of a request without an answer says: without a connection
-// nothing was sent.
+// unanswered returns what the error of a request without an answer says: without a connection, or
+// without trust, nothing was carried out.
 func unanswered(err error) outcome {
-	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" || Denied(err) {
 		return notTaken
 	}
 	return lost

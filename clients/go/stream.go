@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -95,21 +94,26 @@ func cutPrefix(line []byte, prefix string) ([]byte, bool) {
 }
 
 // refusal returns the error of an answer.
-func refusal(res *http.Response) error {
+func refusal(res *http.Response) *refusedError {
 	b, _ := io.ReadAll(io.LimitReader(res.Body, 1<<16))
 	return refusalOf(res, b)
 }
 
 // refusalOf is refusal for an answer whose body has been read.
-func refusalOf(res *http.Response, b []byte) error {
+func refusalOf(res *http.Response, b []byte) *refusedError {
+	e := &refusedError{code: res.StatusCode, text: "the node answers " + res.Status}
 	var f Failure
-	if json.Unmarshal(b, &f) != nil || f.Error == "" {
-		return fmt.Errorf("failaware: the node answers %s", res.Status)
+	if json.Unmarshal(b, &f) == nil && f.Error != "" {
+		e.text, e.ofNode = f.Error, true
 	}
-	return nodeError(f.Error)
+	return e
 }
 
-// nodeError is the text of an error in a node's form. Proxies answer in other forms.
-type nodeError string
+// refusedError is an answer other than the one that was asked for.
+type refusedError struct {
+	code   int
+	text   string
+	ofNode bool // the answer has a node's form; proxies answer in other forms
+}
 
-func (e nodeError) Error() string { return "failaware: " + string(e) }
+func (e *refusedError) Error() string { return "failaware: " + e.text }

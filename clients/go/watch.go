@@ -18,8 +18,8 @@ const Silence = 45 * time.Second
 // its cause. It gets one node of a group or several. When the stream of one breaks, it goes on
 // behind the last item, at the next node. After a break a change may come twice, and where
 // nobody knows any more what follows, a reset comes, the present keys, and complete. The error
-// of a request that no node takes ends the iterator, as does one for a Since that is gone, unless
-// Current is set. To go on later, keep the ID of the last item as Since.
+// of a request that no node takes ends the iterator, as do one that is [Denied], and one for a
+// Since that is gone, unless Current is set. To go on later, keep the ID of the last item as Since.
 func Watch(ctx context.Context, p KvWatchParams, nodes ...*ClientWithResponses) iter.Seq2[KVChange, error] {
 	return func(yield func(KVChange, error) bool) {
 		w := watch{params: p, yield: yield}
@@ -63,7 +63,7 @@ func (w *watch) follow(ctx context.Context, node *ClientWithResponses) (final bo
 	defer silent.Stop()
 	res, err := node.KvWatch(ctx, &w.params)
 	if err != nil {
-		return false, err
+		return Denied(err), err
 	}
 	defer res.Body.Close()
 	switch res.StatusCode {

@@ -70,13 +70,26 @@ export const silence = 45_000;
 /** The answers to a watch that no other node changes. */
 const final = [400, 401, 403, 404, 410, 501];
 
+/** The codes of errors that a request ends with because node and client do not trust each other. */
+const distrust = /CERT|^UNABLE_TO_|^INVALID_|^ERR_SSL_.*_ALERT_|WRONG_VERSION_NUMBER/;
+
+/** Reports whether no later attempt is better; a browser does not tell it of an error without an answer. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof Refusal) {
+    return final.includes(error.status);
+  }
+  const code = (error as { cause?: { code?: unknown } }).cause?.code;
+  return error instanceof SyntaxError || (typeof code === "string" && distrust.test(code));
+}
+
 /**
  * Yields the changes of keys of a store until the signal is aborted, which throws its reason. It
  * gets one node of a group or several. When the stream of one breaks, or is silent for too long,
  * it goes on behind the last item, at the next node. After a break a change may come twice, and
  * where nobody knows any more what follows, a reset comes, the present keys, and complete. A
  * request that no node takes throws a Refusal, as does a since that is gone, unless current is
- * set. To go on later, keep the id of the last item as since.
+ * set. A node that does not trust this client, or is not trusted, throws the error of fetch. To
+ * go on later, keep the id of the last item as since.
  */
 export async function* watch(nodes: Target | Target[], options: WatchOptions = {}): AsyncGenerator<Change> {
   const all = Array.isArray(nodes) ? nodes : [nodes];
@@ -111,7 +124,7 @@ export async function* watch(nodes: Target | Target[], options: WatchOptions = {
       }
     } catch (error) {
       options.signal?.throwIfAborted();
-      if (error instanceof SyntaxError || (error instanceof Refusal && final.includes(error.status))) {
+      if (isFinal(error)) {
         throw error;
       }
     } finally {
