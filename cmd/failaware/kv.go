@@ -132,7 +132,9 @@ func kvError(method string, err error) *cli.ExitError {
 		}
 	} else if e, ok := errors.AsType[*api.UnreachableError](err); ok {
 		code = exitUnavailable
-		if dial, ok := errors.AsType[*net.OpError](e); method == http.MethodPost && !(ok && dial.Op == "dial") {
+		if e.Distrusted() {
+			code = cli.ExitWrong
+		} else if dial, ok := errors.AsType[*net.OpError](e); method == http.MethodPost && !(ok && dial.Op == "dial") {
 			code = exitUnknown // the node may have had the request
 		}
 	} else if e, ok := errors.AsType[*cli.ExitError](err); ok {

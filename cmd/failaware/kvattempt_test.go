@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -218,5 +219,16 @@ func TestBrokenConnectionsMayHaveBroughtARequest(t *testing.T) {
 		err := &api.UnreachableError{Err: &net.OpError{Op: op, Err: syscall.EPIPE}}
 		require.Equal(t, want, kvError(http.MethodPost, err).Code, op)
 		require.Equal(t, exitUnavailable, kvError(http.MethodGet, err).Code, op)
+	}
+}
+
+// A node that does not trust the client, or is not trusted, carries nothing out, now or later.
+func TestACommandToANodeWithoutTrustNeverSucceeds(t *testing.T) {
+	for _, cause := range []error{&net.OpError{Op: "remote error"}, &tls.CertificateVerificationError{}, http.ErrSchemeMismatch} {
+		err := &api.UnreachableError{Err: cause}
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			require.Equal(t, cli.ExitWrong, kvError(method, err).Code, "%T", cause)
+		}
+		require.False(t, retryable(err), "%T", cause)
 	}
 }

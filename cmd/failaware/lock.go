@@ -232,10 +232,7 @@ func (l *locking) firstHold(ctx context.Context) (*api.Held, error) {
 // retryable reports whether a later request may succeed: the node does not run yet, or
 // does not lead.
 func retryable(err error) bool {
-	if _, gone := errors.AsType[*api.UnreachableError](err); gone {
-		return true
-	}
-	return refused(err) || isStopped(err)
+	return unreached(err) || refused(err) || isStopped(err)
 }
 
 // refused reports whether a node answered that it does not lead.

@@ -29,12 +29,21 @@ func neverSucceeds(err error) bool {
 	if e, ok := errors.AsType[*api.StatusError](err); ok && (e.Code >= 400 && e.Code < 500 && e.Code != 409 || e.Code == http.StatusNotImplemented) {
 		return true
 	}
+	if e, ok := errors.AsType[*api.UnreachableError](err); ok && e.Distrusted() {
+		return true
+	}
 	for _, never := range []error{failaware.ErrDuplicateID, failaware.ErrInUse, failaware.ErrDamaged, failaware.ErrGroup, api.ErrInUse} {
 		if errors.Is(err, never) {
 			return true
 		}
 	}
 	return false
+}
+
+// unreached reports whether no node answers, and one may answer later.
+func unreached(err error) bool {
+	e, gone := errors.AsType[*api.UnreachableError](err)
+	return gone && !e.Distrusted()
 }
 
 func newRootCommand() *cobra.Command {

@@ -156,13 +156,12 @@ func (o *waiting) run(cmd *cobra.Command, g *globals, what string, ask question)
 	last, answered := "no answer yet", any(nil)
 	for {
 		answer, text, holds, err := ask(ctx, c)
-		_, gone := errors.AsType[*api.UnreachableError](err)
 		switch {
 		case err == nil && holds:
 			return cli.PrintLine(cmd, answer, text)
 		case err == nil:
 			last, answered = text, answer
-		case gone && ctx.Err() == nil:
+		case unreached(err) && ctx.Err() == nil:
 			last = err.Error()
 		case ctx.Err() == nil:
 			return never(what, err)

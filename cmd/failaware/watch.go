@@ -110,7 +110,7 @@ func (w *watcher) run(ctx context.Context, topic string,
 			case answered.Code != http.StatusServiceUnavailable: // the node may be ending, or beginning
 				return err
 			}
-		} else if _, gone := errors.AsType[*api.UnreachableError](err); !gone {
+		} else if !unreached(err) {
 			return err
 		}
 		if !lost {

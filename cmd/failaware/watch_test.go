@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -84,6 +85,23 @@ func TestWatchesEndAlike(t *testing.T) {
 			require.Error(t, err)
 		}
 	}
+}
+
+// A watch connects again to a node that is lost, and not to one that is not trusted any more.
+func TestAWatchEndsWithTrust(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		lost := []error{io.EOF, &tls.CertificateVerificationError{}}
+		w := &watcher{g: &globals{}, out: io.Discard, err: io.Discard}
+		err := w.run(ctx, "", func(_ context.Context, _ *api.Client, _ *api.Resume, started func(string)) error {
+			started("1")
+			err := lost[0]
+			lost = lost[len(lost)-1:]
+			return &api.UnreachableError{Err: err}
+		})
+		require.True(t, neverSucceeds(err), "%v", err)
+	})
 }
 
 // A list whose node dies before its end is no success.

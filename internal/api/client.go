@@ -55,6 +55,13 @@ func newUnreachable(addr Address, err error) *UnreachableError {
 // MayHaveArrived reports whether the node may have had the request.
 func (e *UnreachableError) MayHaveArrived() bool { return e.connected && !refusedByTLS(e.Err) }
 
+// Distrusted reports whether node and client do not trust each other, so that no later request
+// is better.
+func (e *UnreachableError) Distrusted() bool {
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](e.Err)
+	return untrusted || refusedByTLS(e.Err) || errors.Is(e.Err, http.ErrSchemeMismatch)
+}
+
 func (e *UnreachableError) Error() string {
 	if v, untrusted := errors.AsType[*tls.CertificateVerificationError](e.Err); untrusted {
 		text := fmt.Sprintf("the node at %s is not trusted: %v", e.Addr, plain(e.Err))
