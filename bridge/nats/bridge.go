@@ -48,8 +48,7 @@ func (b *bridge) run(ctx context.Context) error {
 		}
 		return err
 	}
-	b.follow(ctx)
-	return nil
+	return b.follow(ctx)
 }
 
 // begin asks the node for its group, and makes the stream.
@@ -69,20 +68,26 @@ func (b *bridge) begin(ctx context.Context) error {
 	return nil
 }
 
-// follow publishes what comes from the node until ctx is done.
-func (b *bridge) follow(ctx context.Context) {
+// follow publishes what comes from the node until ctx is done, or the node denies the bridge.
+func (b *bridge) follow(ctx context.Context) error {
+	streams, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	var all sync.WaitGroup
 	if b.wants("views") || b.wants("leader") {
 		all.Go(func() {
-			follow(ctx, b, func(since string) iter.Seq2[client.Event, error] { return b.node.Events(ctx, "", since) }, b.event)
+			end(follow(streams, b, func(since string) iter.Seq2[client.Event, error] { return b.node.Events(streams, "", since) }, b.event))
 		})
 	}
 	if b.wants("messages") {
 		all.Go(func() {
-			follow(ctx, b, func(since string) iter.Seq2[client.Delivery, error] { return b.node.Deliveries(ctx, since) }, b.delivery)
+			end(follow(streams, b, func(since string) iter.Seq2[client.Delivery, error] { return b.node.Deliveries(streams, since) }, b.delivery))
 		})
 	}
 	all.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return context.Cause(streams)
 }
 
 func (b *bridge) wants(part string) bool {
@@ -126,12 +131,16 @@ type item struct {
 }
 
 // follow publishes the items of a stream of the node, and connects again when it ends. It
-// begins with the oldest item that the node keeps: what is published already is known.
-func follow[T any](ctx context.Context, b *bridge, open func(since string) iter.Seq2[T, error], read func(T) item) {
+// begins with the oldest item that the node keeps: what is published already is known. It returns
+// an error if the node denies the bridge.
+func follow[T any](ctx context.Context, b *bridge, open func(since string) iter.Seq2[T, error], read func(T) item) error {
 	since := "0"
 	said := "" // why the stream has ended; the same is said once
 	for ctx.Err() == nil {
 		for x, err := range open(since) {
+			if client.Denied(err) {
+				return fmt.Errorf("the node: %w", err)
+			}
 			if err != nil {
 				if ctx.Err() == nil && err.Error() != said {
 					said = err.Error()
@@ -145,12 +154,13 @@ func follow[T any](ctx context.Context, b *bridge, open func(since string) iter.
 				b.log.Error("the node no longer keeps some items: they are in the stream only if another bridge has published them", "count", i.missed)
 			}
 			if i.subject != "" && !b.publish(ctx, i.subject, x) {
-				return
+				return nil
 			}
 			since = i.id
 		}
 		sleep(ctx)
 	}
+	return nil
 }
 
 func sleep(ctx context.Context) {

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -265,7 +268,7 @@ func TestARefusalIsSaidOnce(t *testing.T) {
 		b := &bridge{log: slog.New(slog.NewTextHandler(&log, nil))}
 		ctx, cancel := context.WithCancel(t.Context())
 		asked := 0
-		follow(ctx, b, func(string) iter.Seq2[client.Event, error] {
+		_ = follow(ctx, b, func(string) iter.Seq2[client.Event, error] {
 			return func(yield func(client.Event, error) bool) {
 				if asked++; asked == 5 && !yield(client.Event{}, nil) {
 					return
@@ -281,13 +284,36 @@ func TestARefusalIsSaidOnce(t *testing.T) {
 	})
 }
 
+// A bridge whose node refuses its token, as after another one was made, ends with all its streams:
+// no later attempt is better, and a new bridge reads the new token.
+func TestABridgeEndsWhenItsNodeDeniesIt(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), longEnough)
+	defer cancel()
+	events := make(chan struct{})
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/v1/events" {
+			close(events)
+			<-q.Context().Done() // it is of no use to the other stream that this one lasts
+			return
+		}
+		<-events
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error": "the token is missing or wrong"}`)
+	}))
+	defer node.Close()
+	c, err := client.New(client.URL(node.URL, "token", nil))
+	require.NoError(t, err)
+	b := &bridge{node: c, what: parts, log: slog.New(slog.DiscardHandler)}
+	require.EqualError(t, b.follow(ctx), "the node: failaware: the token is missing or wrong")
+}
+
 // A stream goes on after its last item, also if that is not published.
 func TestAStreamGoesOnAfterItsLastItem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bridge{log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		var asked []string
-		follow(ctx, b, func(since string) iter.Seq2[client.Event, error] {
+		_ = follow(ctx, b, func(since string) iter.Seq2[client.Event, error] {
 			asked = append(asked, since)
 			return func(yield func(client.Event, error) bool) {
 				if len(asked) == 3 {

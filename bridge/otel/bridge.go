@@ -41,12 +41,16 @@ func (b *bridge) identify(ctx context.Context) error {
 }
 
 // run tells deliveries until ctx is done. It begins with new ones, also when it has lost the
-// node for a while: nobody knows when the others were delivered.
-func (b *bridge) run(ctx context.Context) {
+// node for a while: nobody knows when the others were delivered. It fails if the node denies the
+// bridge.
+func (b *bridge) run(ctx context.Context) error {
 	b.log.Info("telling", "node", b.self, "group", b.group)
 	said := "" // why the deliveries have ended; the same is said once
 	for ctx.Err() == nil {
 		for d, err := range b.node.Deliveries(ctx, "") {
+			if client.Denied(err) {
+				return fmt.Errorf("the node: %w", err)
+			}
 			if err != nil {
 				if ctx.Err() == nil && err.Error() != said {
 					said = err.Error()
@@ -62,6 +66,7 @@ func (b *bridge) run(ctx context.Context) {
 		case <-time.After(retryAfter):
 		}
 	}
+	return nil
 }
 
 // tell makes the spans of a delivery.

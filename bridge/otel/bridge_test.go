@@ -234,6 +234,25 @@ func TestARefusalIsSaidOnce(t *testing.T) {
 	c, err := client.New(client.URL(node.URL, "token", nil))
 	require.NoError(t, err)
 	var log bytes.Buffer
-	(&bridge{node: c, log: slog.New(slog.NewTextHandler(&log, nil))}).run(ctx)
+	require.NoError(t, (&bridge{node: c, log: slog.New(slog.NewTextHandler(&log, nil))}).run(ctx))
 	require.Equal(t, 1, strings.Count(log.String(), "broadcast is off"), log.String())
+}
+
+// A bridge whose node refuses its token, as after another one was made, ends: no later attempt is
+// better, and a new bridge reads the new token.
+func TestABridgeEndsWhenItsNodeDeniesIt(t *testing.T) {
+	ctx, again := context.WithCancel(t.Context())
+	asked := 0
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; asked > 1 {
+			again()
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error": "the token is missing or wrong"}`)
+	}))
+	defer node.Close()
+	c, err := client.New(client.URL(node.URL, "token", nil))
+	require.NoError(t, err)
+	err = (&bridge{node: c, log: slog.New(slog.DiscardHandler)}).run(ctx)
+	require.EqualError(t, err, "the node: failaware: the token is missing or wrong")
 }

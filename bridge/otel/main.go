@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -75,9 +76,9 @@ func (o *options) main(ctx context.Context) error {
 	provider := newProvider(exporter, resource.NewSchemaless(attribute.String("service.name", "failaware"),
 		attribute.String("service.namespace", b.group), attribute.String("service.instance.id", fmt.Sprint(b.self))))
 	b.tracer = provider.Tracer("github.com/failaware/failaware/bridge/otel")
-	b.run(ctx)
+	denied := b.run(ctx)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
 	b.log.Info("ended", "messages", b.told.Load())
-	return provider.Shutdown(ending)
+	return errors.Join(denied, provider.Shutdown(ending))
 }
