@@ -108,6 +108,7 @@ const patience = 30 * time.Second
 // makeStream makes the stream unless it exists: its limits are for its operator. It waits
 // for a server whose JetStream is not ready yet, and fails if the server refuses.
 func (b *bridge) makeStream(ctx context.Context) error {
+	js := trouble{log: b.log}
 	for begin := time.Now(); ; {
 		_, err := b.js.Stream(ctx, b.stream)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -115,10 +116,13 @@ func (b *bridge) makeStream(ctx context.Context) error {
 		}
 		e, answered := errors.AsType[*jetstream.APIError](err)
 		refused := answered && (e.Code != http.StatusServiceUnavailable || time.Since(begin) > patience)
+		if err == nil {
+			js.over("JetStream answers")
+		}
 		if err == nil || refused || ctx.Err() != nil {
 			return err
 		}
-		b.log.Warn("JetStream does not answer; the bridge tries again", "error", err)
+		js.met("JetStream does not answer; the bridge tries again and again", err)
 		sleep(ctx)
 	}
 }
@@ -135,20 +139,19 @@ type item struct {
 // an error if the node denies the bridge.
 func follow[T any](ctx context.Context, b *bridge, open func(since string) iter.Seq2[T, error], read func(T) item) error {
 	since := "0"
-	said := "" // why the stream has ended; the same is said once
+	node := trouble{log: b.log}
 	for ctx.Err() == nil {
 		for x, err := range open(since) {
 			if client.Denied(err) {
 				return fmt.Errorf("the node: %w", err)
 			}
 			if err != nil {
-				if ctx.Err() == nil && err.Error() != said {
-					said = err.Error()
-					b.log.Warn("the node's stream ends; the bridge connects again and again", "error", err)
+				if ctx.Err() == nil {
+					node.met("the node's stream ends; the bridge connects again and again", err)
 				}
 				break
 			}
-			said = ""
+			node.over("the node's stream goes on")
 			i := read(x)
 			if i.missed > 0 {
 				b.log.Error("the node no longer keeps some items: they are in the stream only if another bridge has published them", "count", i.missed)
@@ -211,15 +214,18 @@ func (b *bridge) publish(ctx context.Context, subject string, value any) bool {
 		panic(err) // the values come from JSON
 	}
 	subject = "failaware." + b.group + "." + subject
+	js := trouble{log: b.log}
 	for ctx.Err() == nil {
 		_, err := b.js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0))
-		if err == nil {
-			b.published.Add(1)
-			return true
-		}
 		refused, _ := errors.AsType[*jetstream.APIError](err)
-		if refused != nil && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		known := refused != nil && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+		if known {
 			b.known.Add(1)
+		} else if err == nil {
+			b.published.Add(1)
+		}
+		if known || err == nil {
+			js.over("NATS has stored the item", "subject", subject)
 			return true
 		}
 		if errors.Is(err, nats.ErrMaxPayload) || refused != nil && refused.ErrorCode == tooLargeForStream {
@@ -227,7 +233,7 @@ func (b *bridge) publish(ctx context.Context, subject string, value any) bool {
 			b.log.Error("an item is left out, because it is larger than NATS takes", "subject", subject, "bytes", len(data), "error", err)
 			return true
 		}
-		b.log.Warn("NATS has not stored an item; the bridge tries again", "subject", subject, "error", err)
+		js.met("NATS has not stored an item; the bridge tries again and again", err, "subject", subject)
 		sleep(ctx)
 	}
 	return false

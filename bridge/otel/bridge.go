@@ -45,21 +45,20 @@ func (b *bridge) identify(ctx context.Context) error {
 // bridge.
 func (b *bridge) run(ctx context.Context) error {
 	b.log.Info("telling", "node", b.self, "group", b.group)
-	said := "" // why the deliveries have ended; the same is said once
+	node, clock := trouble{log: b.log}, trouble{log: b.log}
 	for ctx.Err() == nil {
 		for d, err := range b.node.Deliveries(ctx, "") {
 			if client.Denied(err) {
 				return fmt.Errorf("the node: %w", err)
 			}
 			if err != nil {
-				if ctx.Err() == nil && err.Error() != said {
-					said = err.Error()
-					b.log.Warn("the node's deliveries end; the bridge connects again and again", "error", err)
+				if ctx.Err() == nil {
+					node.met("the node's deliveries end; the bridge connects again and again", err)
 				}
 				break
 			}
-			said = ""
-			b.tell(ctx, &d)
+			node.over("the node's deliveries go on")
+			b.tell(ctx, &d, &clock)
 		}
 		select {
 		case <-ctx.Done():
@@ -69,22 +68,34 @@ func (b *bridge) run(ctx context.Context) error {
 	return nil
 }
 
-// tell makes the spans of a delivery.
-func (b *bridge) tell(ctx context.Context, d *client.Delivery) {
+// tell makes the spans of a delivery. clock is the trouble with the node's time.
+func (b *bridge) tell(ctx context.Context, d *client.Delivery, clock *trouble) {
 	switch {
 	case d.Kind == "missed":
 		b.log.Warn("the bridge was too slow for some items of the node", "count", value(d.Count))
 	case d.Kind == "message" && d.Message != nil && b.share.has(digest(b.group, *d.Message)):
-		clock, err := b.node.GetClockWithResponse(ctx)
-		if err != nil || clock.JSON200 == nil {
-			b.log.Warn("the node does not tell its time, so a delivery is left out", "error", err)
+		c, err := b.time(ctx)
+		if err != nil {
+			clock.met("the node does not tell its time, so deliveries are left out", err)
 			return
 		}
-		c := clock.JSON200
+		clock.over("the node tells its time again")
 		record(b.tracer, b.group, d, reading{time.Unix(0, c.TimeNs), c.DeviationNs, c.UpToDate})
 		b.told.Add(1)
 	case d.Kind == "operation" && d.Message != nil && b.share.has(digest(b.group, *d.Message)):
 		recordOperation(b.tracer, b.group, d)
 		b.told.Add(1)
 	}
+}
+
+// time asks the node for the time of its group.
+func (b *bridge) time(ctx context.Context) (*client.Clock, error) {
+	answer, err := b.node.GetClockWithResponse(ctx)
+	if err == nil && answer.JSON200 == nil {
+		err = fmt.Errorf("the node answers %s", answer.Status())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer.JSON200, nil
 }

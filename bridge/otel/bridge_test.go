@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/trace"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	proto "go.opentelemetry.io/proto/otlp/trace/v1"
 	pb "google.golang.org/protobuf/proto"
@@ -255,4 +256,33 @@ func TestABridgeEndsWhenItsNodeDeniesIt(t *testing.T) {
 	require.NoError(t, err)
 	err = (&bridge{node: c, log: slog.New(slog.DiscardHandler)}).run(ctx)
 	require.EqualError(t, err, "the node: failaware: the token is missing or wrong")
+}
+
+// A node that does not tell its time is told once, and that it does again.
+func TestUntoldTimesAreSaidOnce(t *testing.T) {
+	asked := 0
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; asked <= 3 {
+			w.WriteHeader(http.StatusGatewayTimeout)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, "{}")
+	}))
+	defer node.Close()
+	c, err := client.New(client.URL(node.URL, "token", nil))
+	require.NoError(t, err)
+	var log bytes.Buffer
+	clock := trouble{log: slog.New(slog.NewTextHandler(&log, nil))}
+	told(func(to trace.Tracer) {
+		b := &bridge{node: c, tracer: to, share: 1}
+		for range 5 {
+			d := message()
+			d.Kind = "message"
+			b.tell(t.Context(), d, &clock)
+		}
+		require.EqualValues(t, 2, b.told.Load())
+	})
+	require.Equal(t, 1, strings.Count(log.String(), "error=\"the node answers 504"), log.String())
+	require.Equal(t, 2, strings.Count(log.String(), "\n"), log.String())
 }

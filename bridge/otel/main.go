@@ -65,7 +65,7 @@ func (o *options) main(ctx context.Context) error {
 		}
 		to = append(to, otlptracehttp.WithEndpointURL(strings.TrimSuffix(o.collector, "/")+"/v1/traces"))
 	}
-	exporter, err := otlptracehttp.New(ctx, to...)
+	spans, err := otlptracehttp.New(ctx, to...)
 	if err != nil {
 		return fmt.Errorf("-otlp: %w", err)
 	}
@@ -73,7 +73,7 @@ func (o *options) main(ctx context.Context) error {
 	if err := b.identify(ctx); err != nil {
 		return err
 	}
-	provider := newProvider(exporter, resource.NewSchemaless(attribute.String("service.name", "failaware"),
+	provider := newProvider(&exporter{SpanExporter: spans, trouble: trouble{log: b.log}}, resource.NewSchemaless(attribute.String("service.name", "failaware"),
 		attribute.String("service.namespace", b.group), attribute.String("service.instance.id", fmt.Sprint(b.self))))
 	b.tracer = provider.Tracer("github.com/failaware/failaware/bridge/otel")
 	denied := b.run(ctx)

@@ -108,7 +108,7 @@ func TestTheShareIsOfAll(t *testing.T) {
 		for _, kind := range []string{"message", "operation"} {
 			d := message()
 			d.Kind = kind
-			b.tell(t.Context(), d)
+			b.tell(t.Context(), d, new(trouble))
 		}
 	})
 	require.Empty(t, spans)
