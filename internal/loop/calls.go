@@ -7,7 +7,6 @@ import (
 
 	"github.com/failaware/failaware/broadcast"
 	"github.com/failaware/failaware/clocksync"
-	"github.com/failaware/failaware/internal/hwclock"
 	"github.com/failaware/failaware/internal/seal"
 	"github.com/failaware/failaware/internal/udp"
 	"github.com/failaware/failaware/timed"
@@ -26,11 +25,12 @@ func inLoop[T any](ctx context.Context, l *Loop, f func(d *driver, reply func(T)
 		return none, context.Cause(ctx)
 	}
 	result := make(chan T, 1)
-	if !l.do(func(d *driver) {
+	c := &command{func(d *driver) {
 		if ctx.Err() == nil {
 			f(d, func(x T) { result <- x })
 		}
-	}) {
+	}}
+	if !l.order(c) {
 		return none, ErrClosed
 	}
 	err := ErrClosed
@@ -40,6 +40,7 @@ func inLoop[T any](ctx context.Context, l *Loop, f func(d *driver, reply func(T)
 	case <-l.done:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
+		l.commands.Withdraw(c)
 	}
 	select {
 	case x := <-result: // it came first
@@ -59,8 +60,12 @@ func inLoopErr(ctx context.Context, l *Loop, f func(d *driver, reply func(error)
 }
 
 // Leave makes the node leave the group and then end. It does not wait. forGood says that it
-// will not come back.
-func (l *Loop) Leave(forGood bool) { l.do(func(d *driver) { d.leave(forGood) }) }
+// will not come back. The first call counts.
+func (l *Loop) Leave(forGood bool) {
+	if !l.leaving.Swap(true) {
+		l.do(func(d *driver) { d.leave(forGood) })
+	}
+}
 
 // Resign gives up the lead, in favour of a peer unless to is NoNode, and returns when
 // the packets that say so have left. The error is [ErrNotLeader] or [ErrUnknownPeer]; or
@@ -86,15 +91,24 @@ func (l *Loop) Hold(ctx context.Context, global bool) (Hold, error) {
 // it answers. The error is [ErrClosed] or the cause of ctx.
 func (l *Loop) Verify(ctx context.Context, id timed.NodeID, again time.Duration) (Assurance, error) {
 	result := make(chan Assurance, 1)
-	defer l.do(func(d *driver) { d.asked.remove(result) })
+	ask, asked := &command{func(d *driver) { d.askPeer(id, result) }}, 0
+	defer func() {
+		untold := l.commands.Withdraw(ask)
+		if asked > 1 || asked == 1 && !untold {
+			l.do(func(d *driver) { d.asked.remove(result) })
+		}
+	}()
 	tick := time.NewTicker(again)
 	defer tick.Stop()
 	for {
 		if ctx.Err() != nil {
 			return Assurance{}, context.Cause(ctx)
 		}
-		if !l.do(func(d *driver) { d.askPeer(id, result) }) {
-			return Assurance{}, ErrClosed
+		if !l.commands.Has(ask) { // the loop may stand
+			if !l.order(ask) {
+				return Assurance{}, ErrClosed
+			}
+			asked++
 		}
 		select {
 		case a := <-result:
@@ -145,15 +159,6 @@ func (l *Loop) TakeRing(ctx context.Context, r *seal.Ring) error {
 		reply(nil)
 	})
 }
-
-// HandleSample takes a sample of a reference of UTC, measured in an era of the
-// hardware clock. It does not wait.
-func (l *Loop) HandleSample(s clocksync.Sample, era uint32) {
-	l.do(func(d *driver) { d.handleSample(&s, era) })
-}
-
-// JudgeRate takes a verdict on the rate of the kernel's clock. It does not wait.
-func (l *Loop) JudgeRate(v hwclock.Verdict) { l.do(func(d *driver) { d.judgeRate(v) }) }
 
 // Status returns the status of the loop. After the end of the loop, it returns the last
 // status. It returns nil if the loop is stalled.

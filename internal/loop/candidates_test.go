@@ -97,7 +97,7 @@ func greetingsWaitInBounds(t testing.TB) {
 	waiting := l.commands.Take()
 	require.Equal(t, meetRoom, len(waiting))
 	for _, command := range waiting {
-		command(l.driver)
+		command.run(l.driver)
 	}
 	l.Meet(sealedPacket(t, l, nil, 1, nothing), at(70))
 	o.run(l, time.Second)

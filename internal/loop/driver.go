@@ -169,7 +169,7 @@ func (d *driver) turn(pkts []udp.Packet, r hwclock.Reading) {
 	}
 	d.takePeers()
 	for _, command := range d.l.commands.Take() {
-		command(d)
+		command.run(d)
 	}
 	d.consumed()
 	d.supply()

@@ -85,8 +85,11 @@ type Loop struct {
 	cfg        Config
 	sends      *sendqueue.Queue     // nil without broadcast
 	deliveries *deliveryqueue.Queue // nil without broadcast, and where they are dropped
-	commands   commandqueue.Queue[func(*driver)]
+	commands   commandqueue.Queue[*command]
 	meeting    atomic.Int32 // packets to a multicast group among the commands
+	samples    samples
+	verdicts   verdicts
+	leaving    atomic.Bool // the command to leave was given
 	snapshot   atomic.Pointer[Snapshot]
 	reach      seqlock.Numbers                                 // of the broadcast, published with the snapshot
 	labels     [timed.MaxNodes + 1]atomic.Pointer[wire.Labels] // of peers, as they said last
@@ -177,10 +180,16 @@ func (l *Loop) handleSends() {
 	}
 }
 
+// command is what a caller has the loop do.
+type command struct{ run func(*driver) }
+
 // do makes the loop call f in its next turn, and returns false if the loop has ended. The
-// loop may end before it calls f.
-func (l *Loop) do(f func(*driver)) bool {
-	if !l.commands.Put(f) {
+// loop may end before it calls f. It is for what waits once, since the loop may stand.
+func (l *Loop) do(f func(*driver)) bool { return l.order(&command{f}) }
+
+// order is do for a command that may be withdrawn.
+func (l *Loop) order(c *command) bool {
+	if !l.commands.Put(c) {
 		return false
 	}
 	l.Wake()

@@ -289,6 +289,7 @@ var goroutines = map[string][]string{
 	"": {"node.go", "clock.go", "lead.go", "promiseclock.go"}, // wiring, references and the latest reading shown, contexts that watch the clock, promises
 	"internal/loop": {"driver.go", "tryturn.go", // the loop's mutex, and a crash in a caller's turn
 		"loop.go", "publish.go", "snapshot.go", "trust.go", // what readers share
+		"findings.go",     // what goroutines that measure have found
 		"incarnation.go"}, // a write that nothing waits for
 	"replicate": {"run.go", "session.go"}, // the numbers that callers of a session share
 }

@@ -17,6 +17,8 @@ func pendingIsTrue(t testing.TB) {
 	callers.Go(func() {
 		for !over.Load() {
 			q.Put(1)
+			q.Withdraw(1)
+			q.Put(1)
 		}
 	})
 	callers.Go(func() {

@@ -2,13 +2,15 @@
 package commandqueue
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
 
 // Queue holds commands of type C. The zero value is an empty queue. The loop takes
-// the mutex only when there are commands.
-type Queue[C any] struct {
+// the mutex only when there are commands. It is as long as its callers are many, each of whom
+// takes back what is not wanted any more: the loop may stand for hours.
+type Queue[C comparable] struct {
 	pending atomic.Bool // there are commands
 
 	mu       sync.Mutex
@@ -26,6 +28,26 @@ func (q *Queue[C]) Put(c C) bool {
 	}
 	q.commands = append(q.commands, c)
 	q.pending.Store(true)
+	return true
+}
+
+// Has reports whether a command waits.
+func (q *Queue[C]) Has(c C) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Contains(q.commands, c)
+}
+
+// Withdraw takes a command back, and reports whether it was still there.
+func (q *Queue[C]) Withdraw(c C) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.commands, c)
+	if i < 0 {
+		return false
+	}
+	q.commands = slices.Delete(q.commands, i, i+1)
+	q.pending.Store(len(q.commands) > 0)
 	return true
 }
 
