@@ -22,13 +22,22 @@ type refusals struct {
 
 // note counts a refusal, and logs those since the last message if that was long ago.
 func (r *refusals) note() {
+	if untold := r.add(time.Now()); untold > 0 && r.log != nil {
+		r.log.Warn("requests are refused: "+errTooMany.Error(), "count", untold)
+	}
+}
+
+// add counts a refusal, and returns how many to tell of now.
+func (r *refusals) add(now time.Time) (untold uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count++
-	if now := time.Now(); r.log != nil && (r.logged == 0 || now.Sub(r.last) >= refusalsEvery) {
-		r.log.Warn("requests are refused: "+errTooMany.Error(), "count", r.count-r.logged)
-		r.logged, r.last = r.count, now
+	if r.logged > 0 && now.Sub(r.last) < refusalsEvery {
+		return 0
 	}
+	untold = r.count - r.logged
+	r.logged, r.last = r.count, now
+	return untold
 }
 
 // Refused returns how many requests were refused because there were too many connections.

@@ -167,6 +167,27 @@ func clientsOfTheSocketAreTold(t testing.TB) {
 
 func TestClientsOfTheSocketAreToldOfTooMany(t *testing.T) { clientsOfTheSocketAreTold(t) }
 
+// asking is where a log goes that takes its time: meanwhile, others ask how many were refused.
+type asking struct {
+	t    *testing.T
+	of   *Server
+	said []uint64
+}
+
+func (a *asking) Write(b []byte) (int, error) {
+	require.True(a.t, a.of.refusals.mu.TryLock(), "whoever asks waits for the log")
+	a.of.refusals.mu.Unlock()
+	a.said = append(a.said, a.of.Refused())
+	return len(b), nil
+}
+
+func TestALogThatBlocksHoldsUpNoAnswer(t *testing.T) {
+	a := &asking{t: t, of: &Server{}}
+	a.of.LogTo(hclog.New(&hclog.LoggerOptions{Output: a}))
+	a.of.refusals.note()
+	require.Equal(t, []uint64{1}, a.said)
+}
+
 // Refusals are logged when they begin, and once a minute while they go on.
 func TestRefusalsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
