@@ -58,24 +58,28 @@ func encodeResult(result any, most int) []byte {
 	return nil
 }
 
-// decodeResult returns the result of an encoding.
-func decodeResult(b []byte) any {
+// decodeResult returns the result of an encoding. ok is false if it is not kept, or an int that
+// this machine has no room for, as one of 32 bits.
+func decodeResult(b []byte) (result any, ok bool) {
 	r := reader{fields.Reader{Rest: b}}
 	switch r.Byte() {
+	case resultNil:
+		return nil, true
 	case resultFalse:
-		return false
+		return false, true
 	case resultTrue:
-		return true
+		return true, true
 	case resultInt:
-		return int(r.Uint64())
+		n := int64(r.Uint64())
+		return int(n), int64(int(n)) == n
 	case resultInt64:
-		return int64(r.Uint64())
+		return int64(r.Uint64()), true
 	case resultUint64:
-		return r.Uint64()
+		return r.Uint64(), true
 	case resultString:
-		return string(r.Rest)
+		return string(r.Rest), true
 	case resultBytes:
-		return append([]byte{}, r.Rest...)
+		return append([]byte{}, r.Rest...), true
 	}
-	return nil
+	return nil, false
 }

@@ -157,10 +157,12 @@ func (t *Table) use(o *op, sum uint64, apply func(command []byte) any) Answer {
 	switch {
 	case found && s.kept[i].command != sum:
 		return Answer{Err: ErrReused}
-	case found && len(s.kept[i].result) == 0:
-		return Answer{Repeated: true, Err: ErrResultGone}
 	case found:
-		return Answer{Repeated: true, Result: decodeResult(s.kept[i].result)}
+		result, ok := decodeResult(s.kept[i].result)
+		if !ok {
+			return Answer{Repeated: true, Err: ErrResultGone}
+		}
+		return Answer{Repeated: true, Result: result}
 	case t.before(o.number, s.last):
 		return Answer{Err: ErrTooOld}
 	}

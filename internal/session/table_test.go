@@ -2,7 +2,9 @@ package session
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -190,9 +192,12 @@ func TestResultsComeBackAsTheyWere(t *testing.T) {
 	for _, x := range []any{nil, true, false, 7, -7, int64(-8), uint64(9), "", "text", []byte{}, []byte("bytes")} {
 		b := encodeResult(x, 32)
 		require.NotEmpty(t, b, "%v", x)
-		require.Equal(t, x, decodeResult(b))
+		got, ok := decodeResult(b)
+		require.True(t, ok)
+		require.Equal(t, x, got)
 	}
-	require.Equal(t, []byte("encoded"), decodeResult(encodeResult(encoded{nil}, 32)))
+	got, _ := decodeResult(encodeResult(encoded{nil}, 32))
+	require.Equal(t, []byte("encoded"), got)
 	require.Empty(t, encodeResult(encoded{errTable}, 32))
 	require.Empty(t, encodeResult(encoded{nil}, 7))
 	require.Empty(t, encodeResult(struct{}{}, 32))
@@ -205,6 +210,24 @@ func TestResultsComeBackAsTheyWere(t *testing.T) {
 }
 
 // Bytes that are no operation have a result that says so, and change nothing.
+// A member of 32 bits may get a table with an int that it has no room for: to it, that result is not
+// kept, rather than another one.
+func TestAnIntThatIsTooLargeIsNotAnotherOne(t *testing.T) {
+	table := NewTable(Limits{Sessions: 1, Window: 1, Bytes: 32})
+	id := ID{Node: 1, Boot: 1, Sequence: 1}
+	table.open(id)
+	for _, n := range []int64{-1, math.MinInt32, math.MaxInt32, math.MinInt32 - 1, math.MaxInt32 + 1} {
+		s := table.find(id)
+		s.last++
+		s.kept = []kept{{s.last, 7, binary.BigEndian.AppendUint64([]byte{resultInt}, uint64(n))}}
+		want := Answer{Repeated: true, Result: int(n)}
+		if int64(int(n)) != n {
+			want = Answer{Repeated: true, Err: ErrResultGone}
+		}
+		require.Equal(t, want, table.use(&op{id: id, number: s.last}, 7, nil))
+	}
+}
+
 func TestBytesThatAreNoOperationAreRefused(t *testing.T) {
 	l := newLog(small)
 	before := l.Table.Append(nil)
