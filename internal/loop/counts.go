@@ -12,7 +12,7 @@ type counts struct {
 
 	unresolved, unencoded, unproved uint64 // packets not sent
 	byCallers                       uint64 // turns that callers took
-	truncated, tooLong              uint64 // packets that the log has mentioned
+	tooLong                         uint64 // packets that the log has mentioned
 	inconsistent                    uint64 // incarnations that ended because an invariant was broken
 
 	// Of earlier incarnations.

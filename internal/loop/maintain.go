@@ -63,21 +63,15 @@ func (d *driver) maintainRoutes() {
 	}
 }
 
-// warnOfLength warns of packets that are too long. Peers with a larger MaxPacket send them,
-// and cannot tell that they are dropped. Or this node sends them, and a network interface
-// refuses them: the messages of the broadcast are lost, while the shorter packets that make
-// leaders and views pass.
+// warnOfLength warns of packets that a network interface refuses because they are too long: the
+// messages of the broadcast are lost, while the shorter packets that make leaders and views pass.
 func (d *driver) warnOfLength() {
-	stats := d.l.cfg.Conn.Stats()
-	warn := func(counter, text string, mentioned *uint64) {
-		n := stats.Get(counter)
-		if n > *mentioned {
-			d.l.cfg.Sink.Warn(text, "packets", n-*mentioned, "maxpacket", d.l.cfg.MaxPacket)
-		}
-		*mentioned = n
+	n := d.l.cfg.Conn.Stats().Get("send_emsgsize")
+	if n > d.count.tooLong {
+		d.l.cfg.Sink.Warn("packets were not sent because they are too long for the network: MaxPacket must be less than the MTU by 28 bytes, by 48 with IPv6",
+			"packets", n-d.count.tooLong, "maxpacket", d.l.cfg.MaxPacket)
 	}
-	warn("received_truncated", "packets were dropped because they are too long: MaxPacket must be the same at all nodes", &d.count.truncated)
-	warn("send_emsgsize", "packets were not sent because they are too long for the network: MaxPacket must be less than the MTU by 28 bytes, by 48 with IPv6", &d.count.tooLong)
+	d.count.tooLong = n
 }
 
 // greetStrangers greets each listed address whose node is still to be found.
