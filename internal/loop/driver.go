@@ -68,7 +68,7 @@ func newDriver(l *Loop) *driver {
 	d.out.encoder.MaxPacket, d.out.bulk, d.out.random = c.MaxPacket, d.cfg.Broadcast != nil, c.Random
 	d.out.counter = wire.FirstCounter(wire.Version)
 	d.takeRing(c.Ring)
-	d.cfg.Self.Boot, d.cfg.Sequence = newBoot(c.Random), c.State.Views()
+	d.cfg.Self.Boot, d.cfg.Sequence = newBoot(c.Random), c.State.FormerViews()
 	if d.cfg.Broadcast != nil {
 		d.msgs = &messages{sends: l.sends, deliveries: l.deliveries}
 		d.msgs.wait, _ = c.Conn.(shortWait)

@@ -31,7 +31,7 @@ func age(t testing.TB, dir string) (times []aged) {
 		}
 		for _, grow := range []func() error{
 			func() error { return d.WriteEpoch(stateOf(p)) },
-			func() error { return d.ReserveViews(d.Views() + 1) },
+			func() error { return d.ReserveViews(d.views.Load() + 1) },
 			d.Count,
 		} {
 			require.NoError(t, grow())
@@ -95,7 +95,7 @@ func countersAreTheLatest(t testing.TB) {
 	_, err = readEpoch(d, Configured{})
 	require.NoError(t, err)
 	for range 3 {
-		for _, grow := range []func() error{d.Count, func() error { return d.ReserveViews(d.Views() + 1) }} {
+		for _, grow := range []func() error{d.Count, func() error { return d.ReserveViews(d.views.Load() + 1) }} {
 			require.NoError(t, grow())
 			_, has, err := d.epochFile()
 			require.NoError(t, err)

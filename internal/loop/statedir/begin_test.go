@@ -80,7 +80,7 @@ func failedLeavesNothing(t testing.TB) {
 	d, err = begin(dir, 1, time.Second)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, d.Incarnation(), "two of the process that began, and this one")
-	require.Zero(t, d.Views())
+	require.Zero(t, d.views.Load())
 	s, err := readEpoch(d, Configured{Quorum: q, Epoch: 7})
 	require.NoError(t, err)
 	require.Equal(t, epoch.State{Epoch: 2, System: other.String()}, *s)

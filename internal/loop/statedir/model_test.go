@@ -130,7 +130,7 @@ func sameAsModel(t testing.TB, d *Dir, model record) {
 	require.True(t, known)
 	require.Equal(t, model, read)
 	require.Equal(t, model.Incarnations, d.Incarnation())
-	require.Equal(t, model.Views, d.Views())
+	require.Equal(t, model.Views, d.views.Load())
 	if s, err := readEpoch(d, Configured{}); model.HasEpoch {
 		require.NoError(t, err)
 		require.Equal(t, model.Least, progressOf(s))

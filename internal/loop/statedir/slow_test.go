@@ -102,7 +102,7 @@ var errFull = fmt.Errorf("a test: %w", ErrFull)
 // attempt writes what is left: both files have the same counters then, and the epoch.
 func halfWritten(t testing.TB) {
 	for _, change := range []func(d *Dir) error{
-		func(d *Dir) error { return d.ReserveViews(d.Views() + 1) },
+		func(d *Dir) error { return d.ReserveViews(d.views.Load() + 1) },
 		(*Dir).Count,
 		func(d *Dir) error { return d.WriteEpoch(stateOf(progress{Epoch: 2})) },
 	} {

@@ -223,17 +223,8 @@ func (d *Dir) Count() error {
 	return d.write(next)
 }
 
-// Views returns a bound of the sequences of the views that the node has taken part in; 0
-// for nil.
-func (d *Dir) Views() uint64 {
-	if d == nil {
-		return 0
-	}
-	return d.views.Load()
-}
-
-// FormerViews is Views as it was when this process began: the bound for earlier processes
-// of the node. It is 0 for nil.
+// FormerViews returns a bound of the sequences of the views that earlier processes of the node
+// have taken part in; 0 for nil.
 func (d *Dir) FormerViews() uint64 {
 	if d == nil {
 		return 0
