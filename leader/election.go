@@ -142,8 +142,9 @@ func (e *Election) SetAlive(now timed.Instant, alive timed.Set) {
 	if alive == e.alive {
 		return
 	}
-	e.meet(e.alive.Minus(alive))
-	if lost := e.alive.Minus(alive); lost.Has(e.lockedTo.Node) && e.lockedTo != e.lapsed {
+	lost := e.alive.Minus(alive)
+	e.meet(lost)
+	if lost.Has(e.lockedTo.Node) && e.lockedTo != e.lapsed {
 		e.turnsFrom = timed.Later(e.turnsFrom, now)
 	}
 	e.alive = alive
