@@ -57,8 +57,9 @@ func (e *fullError) Unwrap() error { return e.error }
 // files can be opened. Another attempt may succeed.
 func Passes(err error) bool { return Full(err) || Exhausted(err) }
 
-// unchanged returns an error of a file that is as it was.
-func unchanged(err error) error {
+// Unchanged returns an error of a file that is as it was. It matches [ErrFull] if there is no room,
+// or no more files can be opened.
+func Unchanged(err error) error {
 	if Passes(err) {
 		return &fullError{err}
 	}
@@ -109,12 +110,12 @@ func write(d disk, path string, b []byte) error {
 	// Nothing is opened behind the renaming, when the old record is gone already.
 	dir, err := d.openDir(filepath.Dir(path))
 	if err != nil {
-		return unchanged(fmt.Errorf("write %s: %w", path, err))
+		return Unchanged(fmt.Errorf("write %s: %w", path, err))
 	}
 	defer dir.Close()
 	f, err := d.create(path + next)
 	if err != nil {
-		return unchanged(err)
+		return Unchanged(err)
 	}
 	// The content is flushed before the renaming: the name must not lead to missing bytes.
 	if err = fill(f, b); err == nil {
@@ -122,7 +123,7 @@ func write(d disk, path string, b []byte) error {
 	}
 	if err != nil {
 		_ = d.remove(path + next) // it takes room, and may hold keys
-		return unchanged(fmt.Errorf("write %s: %w", path, err))
+		return Unchanged(fmt.Errorf("write %s: %w", path, err))
 	}
 	if err := dir.Sync(); err != nil {
 		return fmt.Errorf("write %s: flush its directory: %w", path, err)

@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/failaware/failaware/internal/durable"
 )
 
 // Errors to compare with [errors.Is].
 var (
 	// ErrFull: the disk has no room, or no more files can be opened. Nothing of the batch
 	// counts, and it may be appended again.
-	ErrFull = errors.New("the disk is full")
+	ErrFull = durable.ErrFull
 	// ErrClosed: the journal is closed.
 	ErrClosed = errors.New("journal: closed")
 	// ErrTooLarge: a batch is larger than MaxBatch.

@@ -69,10 +69,10 @@ func (s system) Create(name string) (File, error) {
 		return nil, err
 	}
 	f, err := s.open(name, os.O_CREATE|os.O_EXCL)
-	if durable.Exhausted(err) {
-		return nil, &exhaustedError{err} // no file was made
+	if err != nil {
+		return nil, durable.Unchanged(err) // no file was made
 	}
-	return f, err
+	return f, nil
 }
 
 func (s system) List() (names []string, err error) {
@@ -116,14 +116,6 @@ func (f systemFile) Allocate(size int64) error { return classify(allocate(f.File
 // Sync flushes the file. No failure of it matches ErrFull, even for lack of room: the system may
 // have dropped what it could not write, and another flush would succeed without it.
 func (f systemFile) Sync() error { return f.flush(f.File) }
-
-// exhaustedError says that no more files can be opened. It matches ErrFull: as with a full disk,
-// nothing was changed, and another attempt may succeed.
-type exhaustedError struct{ error }
-
-func (e *exhaustedError) Is(target error) bool { return target == ErrFull }
-
-func (e *exhaustedError) Unwrap() error { return e.error }
 
 // classify makes errors that say that the disk is full match ErrFull.
 func classify(err error) error {
