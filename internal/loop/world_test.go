@@ -125,7 +125,7 @@ func (n *inhabitant) wall() time.Time { return time.Unix(1_700_000_000, n.show()
 func (n *inhabitant) WriteBatch(pkts []udp.Packet) (int, error) {
 	w := n.w
 	if n.machine != nil && !w.disks.sound && w.random.IntN(500) == 0 {
-		n.lookAtLeads() // they are published
+		n.lookAtLeads()                                                        // they are published
 		w.wait(n, time.Duration(w.random.Int64N(int64(400*time.Millisecond)))) // another process runs
 		w.ends["preempted"]++
 	}

@@ -32,7 +32,7 @@ func countedUnknown(t testing.TB) {
 			counted := d.Incarnation()
 			require.ErrorIs(t, d.Count(), failed)
 			for _, later := range []func() error{
-				func() error { return d.ReserveViews(d.Views() + 1) },
+				func() error { return d.ReserveViews(d.views.Load() + 1) },
 				func() error { return d.WriteEpoch(stateOf(progress{Epoch: 2})) },
 				func() error { return d.Lower(0) },
 				d.Count,
