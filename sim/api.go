@@ -84,8 +84,8 @@ func (w *World) Inject(f fault.Fault) error {
 	return w.err()
 }
 
-// Mend ends all faults of links and processes that are under way. Crashes, rivals and
-// broken clocks last until their own end. Invariants must not call it.
+// Mend ends all faults of links and processes that are under way, and the option Preempted.
+// Crashes, rivals and broken clocks last until their own end. Invariants must not call it.
 func (w *World) Mend() {
 	w.checkMutable("Mend")
 	keep := w.running[:0:0]
@@ -98,6 +98,7 @@ func (w *World) Mend() {
 	w.endFaults()
 	w.running = append(w.running, keep...)
 	w.applyFaults()
+	w.preempted = nil
 }
 
 // node returns the first process with an id, not a rival.

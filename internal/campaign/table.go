@@ -309,6 +309,10 @@ func states() []Campaign {
 		{Name: "state-clocks-quorum", Purpose: "replicated state in quorums, clocks that one time server slews beyond ρ",
 			Play: replicated.Options{Clocks: true, Quorum: true}.Play, Check: 5, Test: 100, Long: 1,
 			Reach: append(names(situation.ClockFaulty, situation.AllSuspended), replicated.Restored, replicated.Lasted, replicated.Continued)},
+		{Name: "state-preempted", Purpose: "replicated state on disks, processes that are stopped between a turn and its packets",
+			Play: replicated.Options{Disks: true, Preempted: true}.Play, Check: 5, Test: 100, Long: 1, Reach: []string{replicated.Merged, replicated.Restored, sim.SaidLate, sim.NeverSaid}},
+		{Name: "state-preempted-quorum", Purpose: "replicated state on disks in quorums, processes that are stopped between a turn and its packets",
+			Play: replicated.Options{Disks: true, Quorum: true, Preempted: true}.Play, Check: 5, Test: 100, Long: 1, Reach: []string{replicated.Restored, replicated.Lasted, sim.SaidLate, sim.NeverSaid}},
 		{Name: "state-corrupt", Purpose: "replicated state, snapshots that are damaged on the way", Play: replicated.Options{Corrupt: true}.Play, Check: 10, Test: 100, Long: 1,
 			Reach: []string{replicated.Merged, replicated.Restored, replicated.Damaged, replicated.Corrupt}},
 	}

@@ -46,6 +46,8 @@ type Options struct {
 	// Wipes: machines lose their disks with their state directories, and operators let others go
 	// on meanwhile.
 	Wipes bool
+	// Preempted: processes are stopped between a turn and its packets.
+	Preempted bool
 	// Parts: what has come of a snapshot outlives a process with a disk, and may be damaged.
 	Parts bool
 }
@@ -187,7 +189,7 @@ func (s *run) pass(d time.Duration) bool {
 // options returns the options of the world. It has no rivals and clones: they are
 // two replicas under one name, of which nothing can be promised.
 func (s *run) options(opt sim.Options) sim.Options {
-	opt.Nodes, opt.Roughness, opt.Duration = s.load.nodes, s.load.roughness, rage
+	opt.Nodes, opt.Roughness, opt.Duration, opt.Preempted = s.load.nodes, s.load.roughness, rage, s.opt.Preempted
 	opt.Without = []fault.Class{fault.ClassRival, fault.ClassClone}
 	if s.opt.Clocks {
 		opt.BrokenClocks, opt.Shared = true, true
