@@ -2,6 +2,7 @@ package failaware
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,6 +175,27 @@ func TestClockIsSynchronizedAndClaimsNothingAfterASuspend(t *testing.T) {
 	r := clockFrom(func() *loop.Snapshot { return &s }, nodes[0].clock.Read)
 	require.Zero(t, r.Status)
 	require.Equal(t, clocksync.UnknownBound, r.Deviation)
+}
+
+// A reader that is given the time of another one, because its own comes before that, has a wider
+// bound. The status says no more than the bound allows.
+func TestAWiderBoundHasALowerStatus(t *testing.T) {
+	n := startNode(t, Config{ID: 1})
+	eventually(t, "synchronized", func() bool { return n.Clock().Status > 0 })
+	s := *n.loop.Snapshot()
+	s.Shown, s.Trust = new(atomic.Int64), nil // the node goes on, and this reading stays
+	now := hwclock.Reading{Now: n.Instant(), Era: s.Era}
+	read := func() Reading {
+		return clockFrom(func() *loop.Snapshot { return &s }, func() hwclock.Reading { return now })
+	}
+	at := read()
+	require.Equal(t, clocksync.Internal, at.Status)
+	shown := at.Time + clocksync.Time(n.Config().Clock.MaxDeviation) + 1
+	s.Shown.Store(int64(shown))
+	ahead := read()
+	require.Equal(t, shown, ahead.Time)
+	require.Greater(t, ahead.Deviation, n.Config().Clock.MaxDeviation)
+	require.Equal(t, clocksync.Unsynchronized, ahead.Status)
 }
 
 func benchNode(b *testing.B) *Node {
