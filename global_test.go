@@ -1,7 +1,9 @@
 package failaware
 
 import (
+	"bytes"
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -116,6 +118,37 @@ func checkTimestamps(t *testing.T, l, other *Node) {
 	}
 	_, err = other.Timestamp()
 	require.ErrorContains(t, err, "does not lead globally")
+}
+
+// A caller that waits for another one makes its decision when it goes on, and reads the clock then:
+// its lead may be over.
+func TestATimestampIsMadeByTheLastReading(t *testing.T) {
+	n := startNode(t, Config{ID: 1, Quorum: majorityOf(t, 1)})
+	_, cancel, err := n.LeadGlobally(t.Context())
+	require.NoError(t, err)
+	defer cancel()
+	n.stamping.Lock()
+	made := make(chan error, 1)
+	go func() {
+		_, err := n.Timestamp()
+		made <- err
+	}()
+	eventually(t, "the caller waits for the other one", func() bool { return waitsIn("(*Node).Timestamp(") })
+	require.NoError(t, n.Close())
+	n.stamping.Unlock()
+	require.ErrorIs(t, <-made, ErrClosed)
+}
+
+// waitsIn reports whether a goroutine waits for a mutex in a function.
+func waitsIn(function string) bool {
+	all := make([]byte, 1<<20)
+	all = all[:runtime.Stack(all, true)]
+	for g := range bytes.SplitSeq(all, []byte("\n\n")) {
+		if bytes.Contains(g, []byte("[sync.Mutex.Lock")) && bytes.Contains(g, []byte(function)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Two callers at a time never get one timestamp, or a store would take two decisions for one.
