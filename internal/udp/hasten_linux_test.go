@@ -1,6 +1,9 @@
 package udp
 
 import (
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +33,45 @@ func TestAnEarlierDeadlineDuringTheArmingOfTheTimerIsSeen(t *testing.T) {
 	require.NoError(t, b.arm())
 	require.NoError(t, unix.TimerfdGettime(b.timer, &left))
 	require.Greater(t, time.Duration(left.Value.Nano()), time.Minute)
+}
+
+// Whoever of the two sets the timer last, Hasten or a reader on its way to sleep, sets it to the
+// earlier deadline.
+func TestNoEarlierDeadlineIsLost(t *testing.T) {
+	c := listen(t, "127.0.0.1:0", Options{})
+	c.waiting.Store(true)
+	defer c.waiting.Store(false)
+	b := c.sock.waiter
+	b.signals = &c.signals
+	const rounds = 100_000        // the two meet seldom
+	var begun, ended atomic.Int64 // rounds of Hasten
+	defer begun.Store(rounds)
+	now := testClock().Now()
+	go func() {
+		for i := range int64(rounds) {
+			for begun.Load() <= i {
+				runtime.Gosched()
+			}
+			c.Hasten(now.Add(time.Minute))
+			ended.Store(i + 1)
+		}
+	}()
+	random, spun := rand.New(rand.NewPCG(1, 2)), 0
+	for i := range int64(rounds) {
+		c.signals.hasten(timed.Never)
+		b.now, b.until = now, now.Add(time.Hour)
+		begun.Store(i + 1)
+		for range random.IntN(300) { // meet it anywhere
+			spun++
+		}
+		require.NoError(t, b.arm())
+		for ended.Load() <= i {
+			runtime.Gosched()
+		}
+		var left unix.ItimerSpec
+		require.NoError(t, unix.TimerfdGettime(b.timer, &left))
+		require.LessOrEqual(t, time.Duration(left.Value.Nano()), time.Minute, "round %d", i)
+	}
 }
 
 // Hasten sets the timer of a reader that waits, and for no longer than one wait may last.
