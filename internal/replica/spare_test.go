@@ -157,3 +157,13 @@ func partsEnd(t testing.TB) {
 }
 
 func TestPartsEnd(t *testing.T) { partsEnd(t) }
+
+// A snapshot that the application has made for a view that is over takes no room.
+func TestASnapshotForAFormerViewIsDiscarded(t *testing.T) {
+	open := 1
+	cfg := (&Config{Self: incarnation(0), NewBytes: func() Bytes { return &tallied{open: &open} }}).WithDefaults()
+	m := New(cfg, Earlier{})
+	require.Empty(t, m.HandleSnapshot(0, Name{View: someView}, cfg.NewContent(), nil, nil))
+	require.Zero(t, open)
+	require.Empty(t, m.HandleSnapshot(0, Name{View: someView}, nil, errors.New("not now"), nil), "there is none")
+}
