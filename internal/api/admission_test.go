@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"testing"
 	"time"
@@ -188,4 +189,30 @@ func TestClientsWithAReplacedTokenAreCutOff(t *testing.T) {
 		c.token = testToken + "x"
 		require.Equal(t, http.StatusOK, c.asks())
 	}
+}
+
+// TestAReplacementJustAfterAdmissionIsNotMissed has a token be replaced as soon as a client has
+// been found to have the right one, before its request is answered.
+func TestAReplacementJustAfterAdmissionIsNotMissed(t *testing.T) {
+	var u underWay
+	secret := "old"
+	known := func(q *http.Request) (client, bool) {
+		ok := q.Header.Get("Authorization") == secret
+		if ok {
+			secret = "new"
+			u.review()
+		}
+		return client{}, ok
+	}
+	answered := false
+	handler := admit(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		answered = true
+		require.Error(t, q.Context().Err(), "it has ended")
+	}), "no token", &u, known)
+
+	q := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/events", nil)
+	q.Header.Set("Authorization", "old")
+	handler.ServeHTTP(httptest.NewRecorder(), q)
+	require.True(t, answered)
+	require.Empty(t, u.all)
 }
