@@ -177,6 +177,20 @@ func gathers(t testing.TB) {
 
 func TestTheLeaderGathersRepliesThatWait(t *testing.T) { gathers(t) }
 
+// TestACommandDoesNotPutOffAGathering has a command come when the leader is about to look for
+// replies: it must still be due, or it would wait for the end of the round.
+func TestACommandDoesNotPutOffAGathering(t *testing.T) {
+	c, lead := atRest()
+	requested := lead.Election().LastRequest()
+	for lead.Election().LastRequest() == requested {
+		c.step(nil)
+	}
+	at := lead.gatherAt(c.now)
+	require.Equal(t, at, lead.Deadline())
+	lead.Settle(at)
+	require.Equal(t, at, lead.Deadline())
+}
+
 // A quiet packet comes late by intent, which says nothing about its receiver.
 func quietIsNotLate(t testing.TB) {
 	c, lead := atRest()
