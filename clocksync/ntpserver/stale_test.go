@@ -46,3 +46,22 @@ func waitsCount(t testing.TB) {
 }
 
 func TestRequestsThatWaited(t *testing.T) { waitsCount(t) }
+
+// What passes while the source is read is no part of the wait: taken from the source's time, it
+// would make the request arrive too early, and its client's bound too narrow.
+func TestASlowSourceMakesNoRequestEarlier(t *testing.T) {
+	const arrived = timed.Instant(time.Hour)
+	const utc = 1_000_000 * clocksync.Time(time.Second)
+	now := arrived
+	s := &Server{clock: hwclock.Of(func() int64 { return int64(now) }), id: identity{stratum: 2},
+		source: func() serve.Answer {
+			now = now.Add(10 * time.Millisecond)
+			return serve.Answer{Time: utc, Bound: time.Millisecond, External: true}
+		}}
+	s.limits.each, s.limits.all, s.limits.seed = Limit{1, 1}, Limit{1, 1}, maphash.MakeSeed()
+	var p protocol.Packet
+	from := netip.MustParseAddrPort("192.0.2.1:123")
+	require.Equal(t, answered, s.respond(&p, &udp.Packet{Buf: ask(4, 3), N: packetSize, Addr: from, Received: arrived}))
+	sec, frac := stamp(utc)
+	require.Equal(t, [2]uint32{sec, frac}, [2]uint32{p.RxTimeSec, p.RxTimeFrac})
+}
