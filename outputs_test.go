@@ -1,8 +1,8 @@
 package failaware
 
 import (
+	"errors"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -42,7 +42,7 @@ func segmentStatus(t *testing.T, path string) clockbound.Status {
 // withOutputs returns a configuration with all outputs that this system has.
 func withOutputs(t *testing.T) Config {
 	c := Config{ID: 1, NTP: &NTPConfig{Listen: "127.0.0.1:0"}}
-	if runtime.GOOS == "linux" {
+	if _, err := clockbound.Open(""); !errors.Is(err, errors.ErrUnsupported) {
 		c.ClockBound = &ClockBoundConfig{Path: filepath.Join(t.TempDir(), "shm0")}
 	}
 	return c

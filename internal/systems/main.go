@@ -3,6 +3,13 @@
 // windows/amd64, it checks the types of all source, that of the modules and of Go included.
 // Then it has go vet look at those packages that have files which no target before had;
 // those of linux/amd64 are vetted elsewhere.
+//
+//	go run ./internal/systems windows/amd64 freebsd/amd64
+//
+// With "as" it runs the go command here with the files of another system, such as those for
+// all systems but Linux:
+//
+//	go run ./internal/systems as netbsd test ./internal/udp
 package main
 
 import (
@@ -15,6 +22,13 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 2 && os.Args[1] == "as" {
+		code, err := as(".", os.Args[2], os.Args[3:])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "systems:", err)
+		}
+		os.Exit(code)
+	}
 	if err := run(".", os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "systems:", err)
 		os.Exit(1)

@@ -52,3 +52,26 @@ func TestTargetsAreChecked(t *testing.T) {
 		require.ErrorContains(t, run(".", []string{text}), "is no target", text)
 	}
 }
+
+// The go command takes the files of another system in place of this one's, whatever their names and
+// constraints are.
+func TestTheFilesOfAnotherSystemAreTaken(t *testing.T) {
+	dir := module(t, map[string]string{
+		"m.go": "package m\n\nvar _ = []int{mark, unixMark}\n",
+		// Twice declared, or not at all, a name is an error.
+		"m_linux.go": "package m\n\nconst linuxMark, mark = 1, linuxMark\n",
+		"m_other.go": "//go:build !linux\n\npackage m\n\nconst mark = 2\n",
+		"m_unix.go":  "//go:build unix\n\npackage m\n\nconst unixMark = 3\n",
+		"m_test.go":  "package m\n\nvar _ = linuxMark\n",
+	})
+	code, err := as(dir, "openbsd", []string{"build", "./..."})
+	require.NoError(t, err)
+	require.Zero(t, code)
+	for system, want := range map[string]int{"linux": 0, "openbsd": 1, "plan9": 1} {
+		code, err := as(dir, system, []string{"vet", "./..."})
+		require.NoError(t, err)
+		require.Equal(t, want, code, system)
+	}
+	_, err = as(dir, "openbsd", nil)
+	require.ErrorContains(t, err, "needs a command of go")
+}

@@ -265,6 +265,26 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	}), "a wake")
 }
 
+// The portable socket cannot read without waiting: there, wakes and packets take turns.
+func TestWakesDelayNoPackets(t *testing.T) {
+	c := listen(t, "127.0.0.1:0", Options{})
+	var out []Packet
+	for range 8 {
+		out = append(out, packetTo(c.LocalAddr(), "x"))
+	}
+	_, err := c.WriteBatch(out)
+	require.NoError(t, err)
+	in := room(1)
+	packets := 0
+	for range 16 {
+		c.Wake()
+		n, err := c.ReadBatch(in, soon())
+		require.NoError(t, err)
+		packets += n
+	}
+	require.Equal(t, 8, packets)
+}
+
 // A reader that is woken sees the packets that are there.
 func TestAWakeHidesNoPackets(t *testing.T) { wakesHideNothing(t) }
 

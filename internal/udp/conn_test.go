@@ -214,28 +214,6 @@ func wakesAreHeard(t testing.TB) {
 
 func TestNoWakeIsLost(t *testing.T) { wakesAreHeard(t) }
 
-func TestWakesDelayNoPackets(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the portable socket cannot read without waiting: wakes and packets take turns")
-	}
-	c := listen(t, "127.0.0.1:0", Options{})
-	var out []Packet
-	for range 8 {
-		out = append(out, packetTo(c.LocalAddr(), "x"))
-	}
-	_, err := c.WriteBatch(out)
-	require.NoError(t, err)
-	in := room(1)
-	packets := 0
-	for range 16 {
-		c.Wake()
-		n, err := c.ReadBatch(in, soon())
-		require.NoError(t, err)
-		packets += n
-	}
-	require.Equal(t, 8, packets)
-}
-
 func TestListenNamesAnAddressOfAnotherMachine(t *testing.T) {
 	_, err := Listen("192.0.2.1:7001", testClock(), Options{}) // for documentation, RFC 5737
 	require.ErrorIs(t, err, syscall.EADDRNOTAVAIL)
