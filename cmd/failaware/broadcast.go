@@ -64,7 +64,7 @@ func unsettled(err error) error {
 	answer, answered := errors.AsType[*api.StatusError](err)
 	lost, unreachable := errors.AsType[*api.UnreachableError](err)
 	switch {
-	case unreachable && lost.MayHaveArrived():
+	case unreachable && lost.MayHaveArrived(), isForeign(err):
 		err = fmt.Errorf("%w; the message may have been sent, and may yet be delivered", err)
 	case !answered || answer.Code != http.StatusGatewayTimeout:
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ func TestAnUnknownOutcomeOfABroadcastHasItsExitCode(t *testing.T) {
 		{silent, 6, "has not answered in time; the message may have been sent, and may yet be delivered"},
 		{answer(http.StatusGatewayTimeout, "the outcome is unknown"), 6, "the outcome is unknown"},
 		{answer(http.StatusConflict, "no quorum"), 1, "no quorum"},
+		{func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, 6, "its answer is not JSON; the message may have been sent"},
 	} {
 		mux := http.NewServeMux()
 		mux.HandleFunc("/", c.handler)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -60,6 +61,9 @@ func TestWhatMayBeForcedIsSaid(t *testing.T) {
 	close(stopped)
 	const warning = "may have forced"
 	require.Contains(t, slow, warning)
+	proxy := http.NewServeMux()
+	proxy.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
+	require.Contains(t, force(serveAt(t, proxy)), warning, "it may have passed the request on")
 	require.Contains(t, answers(http.StatusGatewayTimeout), warning)
 	require.Contains(t, answers(http.StatusServiceUnavailable), warning, "it stops")
 	require.NotContains(t, answers(http.StatusConflict), warning, "it has refused")

@@ -139,6 +139,10 @@ func kvError(method string, err error) *cli.ExitError {
 		}
 	} else if e, ok := errors.AsType[*cli.ExitError](err); ok {
 		return e
+	} else if neverSucceeds(err) { // the socket of another user was asked nothing
+		code = cli.ExitWrong
+	} else if isForeign(err) && method == http.MethodPost {
+		code = exitUnknown
 	}
 	return &cli.ExitError{Code: code, Err: err}
 }

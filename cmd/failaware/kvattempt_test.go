@@ -19,6 +19,7 @@ import (
 
 	"github.com/failaware/failaware/internal/api"
 	"github.com/failaware/failaware/internal/cli"
+	"github.com/failaware/failaware/internal/trust"
 )
 
 // Answers to attempts of a command.
@@ -220,6 +221,24 @@ func TestBrokenConnectionsMayHaveBroughtARequest(t *testing.T) {
 		require.Equal(t, want, kvError(http.MethodPost, err).Code, op)
 		require.Equal(t, exitUnavailable, kvError(http.MethodGet, err).Code, op)
 	}
+}
+
+// An answer that is none of a node, as of a proxy that asks for a name, says nothing of what became of a
+// command that was sent before. Nor does a socket that another user may have made: it is asked nothing.
+func TestWhoeverIsNoNodeKnowsNoOutcome(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Who are you?</html>") })
+	socket := serveAt(t, mux)
+	code, _, stderr := invoke("--addr", socket, "kv", "put", "colour", "blue", "--session", "1/0000000000000007/o1", "--number", "3", "--timeout", "300ms")
+	require.Equal(t, int(exitUnknown), code, stderr)
+	require.Contains(t, stderr, "is not a node of failaware: its answer is not JSON")
+	require.Contains(t, stderr, "the outcome is not known: repeat the command")
+
+	forged := &api.ForgedError{Err: trust.ErrUntrusted}
+	require.True(t, neverSucceeds(forged))
+	require.Equal(t, cli.ExitWrong, kvError(http.MethodPost, forged).Code)
+	_, known := persist(t.Context(), true, func() error { return forged })
+	require.False(t, known)
 }
 
 // A node that does not trust the client, or is not trusted, carries nothing out, now or later.

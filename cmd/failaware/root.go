@@ -32,6 +32,9 @@ func neverSucceeds(err error) bool {
 	if e, ok := errors.AsType[*api.UnreachableError](err); ok && e.Distrusted() {
 		return true
 	}
+	if _, forged := errors.AsType[*api.ForgedError](err); forged {
+		return true
+	}
 	for _, never := range []error{failaware.ErrDuplicateID, failaware.ErrInUse, failaware.ErrDamaged, failaware.ErrGroup, api.ErrInUse} {
 		if errors.Is(err, never) {
 			return true
@@ -44,6 +47,13 @@ func neverSucceeds(err error) bool {
 func unreached(err error) bool {
 	e, gone := errors.AsType[*api.UnreachableError](err)
 	return gone && !e.Distrusted()
+}
+
+// isForeign reports whether something else than a node has answered, which may have passed the
+// request on.
+func isForeign(err error) bool {
+	_, is := errors.AsType[*api.ForeignError](err)
+	return is
 }
 
 func newRootCommand() *cobra.Command {

@@ -209,8 +209,18 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	return nil
 }
 
-// foreign returns the error of an answer that no node of this build gives; err is that of
-// its decoding.
+// ForeignError is an answer that no node of this build gives. Whoever gave it, such as a proxy, may
+// have passed the request on.
+type ForeignError struct {
+	Addr Address
+	what string
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("the server at %s is not a node of failaware: %s", e.Addr, e.what)
+}
+
+// foreign returns the error of an answer; err is that of its decoding.
 func foreign(addr Address, err error) error {
 	what := "its answer is not JSON"
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
@@ -218,7 +228,7 @@ func foreign(addr Address, err error) error {
 	} else if ok {
 		what = "its answer is a JSON " + wrong.Value
 	}
-	return fmt.Errorf("the server at %s is not a node of failaware: %s", addr, what)
+	return &ForeignError{addr, what}
 }
 
 // send sends a request, and returns a successful answer.
