@@ -25,7 +25,7 @@ const (
 func (s *Store) endLeases(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	overdue := 0
+	var late lateness
 	for {
 		select {
 		case <-ticker.C:
@@ -37,15 +37,26 @@ func (s *Store) endLeases(ctx context.Context) {
 		due, seen := false, false
 		fresh := s.replica.Read(func() { due, seen = s.app.state.Due(s.node.Clock(), !s.isMixed(s.node.View().View.ID)) })
 		if !due || fresh.Situation != replicate.Working {
-			overdue = 0
+			late = 0
 			continue
 		}
-		if overdue++; overdue <= standIn*fresh.View.Set.Rank(s.node.ID()) {
-			continue
+		if late.acts(fresh.View.Set.Rank(s.node.ID())) {
+			s.tick(ctx, seen)
 		}
-		overdue = 0
-		s.tick(ctx, seen)
 	}
+}
+
+// lateness counts the looks at which leases had to end and this member did nothing.
+type lateness int
+
+// acts notes another such look, and reports whether the member of a rank acts.
+func (l *lateness) acts(rank int) bool {
+	if int(*l) < standIn*rank {
+		*l++
+		return false
+	}
+	*l = 0
+	return true
 }
 
 // tick submits a command that ends leases. If seen is set, it also lets those begin that wait: it

@@ -116,3 +116,14 @@ func TestANodeSaysNothingOfAStateThatMayGiveWay(t *testing.T) {
 		require.NotZero(t, g.stores[1].lasting(t.Context()))
 	})
 }
+
+// TestMembersStandInOneAfterTheOther has leases that do not end, whoever acts: each member acts
+// again as late as at first.
+func TestMembersStandInOneAfterTheOther(t *testing.T) {
+	for rank, every := range []int{1, standIn + 1, 2*standIn + 1} {
+		var l lateness
+		for look := 1; look <= 10*every; look++ {
+			require.Equal(t, look%every == 0, l.acts(rank), "rank %d, look %d", rank, look)
+		}
+	}
+}
