@@ -125,7 +125,7 @@ func (c *session) forget(now timed.Instant) {
 	c.since = now
 	c.best, c.proven, c.latest = Pair{}, false, 0
 	c.helper, c.hasHelper = Pair{}, false
-	c.hearingStamp, c.lastDelay = 0, Delay{}
+	c.hearingStamp, c.lastDelay = 0, Delay{Bound: Unknown}
 }
 
 // later reports whether the packet was surely sent after everything measured so far was

@@ -134,6 +134,21 @@ func TestAContradictionIsReportedOnce(t *testing.T) {
 	require.Equal(t, [2]int{1, 1}, [2]int{faulty, heard})
 }
 
+// While a fault separates two nodes, no delay between them is known: not that from before, and
+// not less than any.
+func TestNoDelayIsKnownAcrossAFault(t *testing.T) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	require.NotEqual(t, Unknown, s.LastDelay(2).Bound)
+	ahead := hello(7, 13*ms+time.Minute)
+	ahead.Echo = hello(7, 12*ms).Echo
+	take(t, s, 13*ms, ahead, Faulty)
+	require.Equal(t, Delay{Bound: Unknown}, s.LastDelay(2))
+	take(t, s, 21*ms, hello(7, 20*ms), Dropped) // echoes a packet from after the fault
+	require.True(t, s.peers[2].current.hasHelper)
+	require.Equal(t, Delay{Bound: Unknown}, s.LastDelay(2))
+}
+
 // Two processes that use one incarnation have two clocks. That these contradict each other
 // is no sign that a clock is wrong.
 func twinsAreNoFault(t testing.TB) {
