@@ -134,6 +134,25 @@ func TestAContradictionIsReportedOnce(t *testing.T) {
 	require.Equal(t, [2]int{1, 1}, [2]int{faulty, heard})
 }
 
+// A contradiction during a separation counts against the clocks for as long as any other.
+func TestEvidenceLastsFromTheLastContradiction(t *testing.T) {
+	s := newService(1, 2)
+	take(t, s, 11*ms, hello(7, 10*ms), Accepted)
+	contradict := func(now time.Duration, want Kind) {
+		ahead := hello(7, now+time.Minute)
+		ahead.Echo = hello(7, now-2*ms).Echo
+		take(t, s, now, ahead, want)
+	}
+	last := 13*ms + s.separation(1)*3/4
+	contradict(13*ms, Faulty)
+	contradict(last, Dropped)
+	for after, want := range map[time.Duration]int{evidenceLasts: 1, evidenceLasts + ms: 0} {
+		s.peers[2].current.lastSeen = at(last + after)
+		faulty, heard := s.Faults(at(last + after))
+		require.Equal(t, [2]int{want, 1}, [2]int{faulty, heard}, "after %v", after)
+	}
+}
+
 // While a fault separates two nodes, no delay between them is known: not that from before, and
 // not less than any.
 func TestNoDelayIsKnownAcrossAFault(t *testing.T) {
