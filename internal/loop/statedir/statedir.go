@@ -253,16 +253,19 @@ func (d *Dir) ReserveViews(sequence uint64) error {
 }
 
 // Lower writes a shorter lock time. It must only be called once no vote of an
-// earlier process can be in force.
+// earlier process can be in force. After an error the node may go on: the file has one of the
+// two times.
 func (d *Dir) Lower(maxLock time.Duration) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lock == nil || maxLock >= d.stored.MaxLock {
 		return nil
 	}
-	next := d.stored
+	next, failed := d.stored, d.failed
 	next.MaxLock = maxLock
-	return d.write(next)
+	err := d.write(next)
+	d.failed = failed
+	return err
 }
 
 // write writes the state file, unless Begin has yet to. The caller holds mu.

@@ -49,4 +49,32 @@ func countedUnknown(t testing.TB) {
 	}
 }
 
+// loweredUnknown has a disk fail when a shorter lock time is written. The node goes on, and the next
+// process starts.
+func loweredUnknown(t testing.TB) {
+	dir := t.TempDir()
+	d, err := begin(dir, 1, time.Second)
+	require.NoError(t, err)
+	failed := errors.New("the disk fails")
+	for _, written := range []bool{false, true} {
+		d.put = func(path string, k durable.Kind, b []byte) error {
+			if written {
+				require.NoError(t, durable.Write(path, k, b))
+			}
+			return failed
+		}
+		require.ErrorIs(t, d.Lower(time.Millisecond), failed)
+		d.put = durable.Write
+		require.NoError(t, d.Count())
+	}
+	require.NoError(t, d.Lower(time.Millisecond))
+	require.NoError(t, d.Close())
+	d, err = begin(dir, 1, time.Microsecond)
+	require.NoError(t, err)
+	require.Equal(t, time.Millisecond, d.Earlier())
+	require.NoError(t, d.Close())
+}
+
+func TestALockTimeOfUnknownOutcomeEndsNobody(t *testing.T) { loweredUnknown(t) }
+
 func TestNothingIsWrittenAfterAFailure(t *testing.T) { countedUnknown(t) }
