@@ -62,9 +62,8 @@ sent, or may yet be delivered.`,
 // node says that the message was not sent.
 func unsettled(err error) error {
 	answer, answered := errors.AsType[*api.StatusError](err)
-	lost, unreachable := errors.AsType[*api.UnreachableError](err)
 	switch {
-	case unreachable && lost.MayHaveArrived(), isForeign(err):
+	case mayHaveArrived(err):
 		err = fmt.Errorf("%w; the message may have been sent, and may yet be delivered", err)
 	case !answered || answer.Code != http.StatusGatewayTimeout:
 		return err

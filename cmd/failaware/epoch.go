@@ -82,9 +82,8 @@ func unreplaced(err error) error {
 // was forced.
 func perhapsForced(err error) error {
 	answer, answered := errors.AsType[*api.StatusError](err)
-	lost, unreachable := errors.AsType[*api.UnreachableError](err)
 	switch {
-	case answered && answer.Code >= http.StatusInternalServerError, unreachable && lost.MayHaveArrived(), isForeign(err), errors.Is(err, context.Canceled):
+	case answered && answer.Code >= http.StatusInternalServerError, mayHaveArrived(err), errors.Is(err, context.Canceled):
 		return fmt.Errorf("%w; it may have forced the change all the same: before you force at another node, 'epoch show' at this one must tell that it has not", err)
 	}
 	return err

@@ -49,6 +49,12 @@ func unreached(err error) bool {
 	return gone && !e.Distrusted()
 }
 
+// mayHaveArrived reports whether the node may have had a request that it did not answer.
+func mayHaveArrived(err error) bool {
+	lost, unreachable := errors.AsType[*api.UnreachableError](err)
+	return unreachable && lost.MayHaveArrived() || isForeign(err)
+}
+
 // isForeign reports whether something else than a node has answered, which may have passed the
 // request on.
 func isForeign(err error) bool {
