@@ -50,17 +50,25 @@ func wordsIn(r io.Reader) ([]string, error) {
 }
 func (w *words) Hash() uint64 { return uint64(len(w.list)) }
 func (w *words) Merge(bs []replica.Branch) error {
-	var all []string
+	list, err := wordsOf(bs)
+	if err != nil {
+		return err
+	}
+	w.list = list
+	return w.fail
+}
+
+// wordsOf returns the sorted words of all branches.
+func wordsOf(bs []replica.Branch) (all []string, err error) {
 	for _, b := range bs {
 		list, err := wordsIn(b.State.Reader())
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all = append(all, list...)
 	}
 	slices.Sort(all)
-	w.list = slices.Compact(all)
-	return w.fail
+	return slices.Compact(all), nil
 }
 
 // member is an engine at work.

@@ -118,17 +118,11 @@ func (a *listed) Hash() (h uint64) {
 }
 
 func (a *listed) Merge(branches []replica.Branch) error {
-	var all []string
-	for _, b := range branches {
-		list, err := wordsIn(b.State.Reader())
-		if err != nil {
-			return err
-		}
-		all = append(all, list...)
+	list, err := wordsOf(branches)
+	if err == nil {
+		a.set(list)
 	}
-	slices.Sort(all)
-	a.set(slices.Compact(all))
-	return nil
+	return err
 }
 
 // fail notes what is wrong. It is called by any goroutine.
