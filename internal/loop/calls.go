@@ -93,8 +93,10 @@ func (l *Loop) Verify(ctx context.Context, id timed.NodeID, again time.Duration)
 	result := make(chan Assurance, 1)
 	ask, asked := &command{func(d *driver) { d.askPeer(id, result) }}, 0
 	defer func() {
-		untold := l.commands.Withdraw(ask)
-		if asked > 1 || asked == 1 && !untold {
+		if l.commands.Withdraw(ask) {
+			asked-- // the loop has not come to it
+		}
+		if asked > 0 {
 			l.do(func(d *driver) { d.asked.remove(result) })
 		}
 	}()

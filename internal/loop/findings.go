@@ -8,43 +8,48 @@ import (
 	"github.com/failaware/failaware/internal/hwclock"
 )
 
-// samples are those of references of UTC that the loop has not come to: the last of each.
-type samples struct {
+// findings wait for a loop that may stand for hours. What a later one replaces waits no more.
+type findings[T any] struct {
 	mu  sync.Mutex
-	all []sample
+	all []T
 }
 
-// sample is one that was measured in an era of the hardware clock.
+// add adds a finding by merge, and reports whether no other waits.
+func (f *findings[T]) add(x T, merge func(all []T, x T) []T) (only bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	only = len(f.all) == 0
+	f.all = merge(f.all, x)
+	return only
+}
+
+func (f *findings[T]) take() []T {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := f.all
+	f.all = nil
+	return all
+}
+
+// sample is one of a reference of UTC that was measured in an era of the hardware clock.
 type sample struct {
 	clocksync.Sample
 	era uint32
 }
 
-// put adds a sample, and reports whether no other waits.
-func (s *samples) put(x sample) (only bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	only = len(s.all) == 0
-	s.all = slices.DeleteFunc(s.all, func(y sample) bool { return y.Source == x.Source })
-	if len(s.all) == clocksync.MaxReferences { // names have come to mean other references
-		s.all = slices.Delete(s.all, 0, 1)
+// withSample adds a sample to the last ones of other references.
+func withSample(all []sample, x sample) []sample {
+	all = slices.DeleteFunc(all, func(y sample) bool { return y.Source == x.Source })
+	if len(all) == clocksync.MaxReferences { // names have come to mean other references
+		all = slices.Delete(all, 0, 1)
 	}
-	s.all = append(s.all, x)
-	return only
-}
-
-func (s *samples) take() []sample {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := s.all
-	s.all = nil
-	return all
+	return append(all, x)
 }
 
 // HandleSample takes a sample of a reference of UTC, measured in an era of the
 // hardware clock. It does not wait.
 func (l *Loop) HandleSample(s clocksync.Sample, era uint32) {
-	if !l.samples.put(sample{s, era}) {
+	if !l.samples.add(sample{s, era}, withSample) {
 		return
 	}
 	l.do(func(d *driver) {
@@ -55,40 +60,23 @@ func (l *Loop) HandleSample(s clocksync.Sample, era uint32) {
 	})
 }
 
-// verdicts are those on the rate of the kernel's clock that the loop has not come to: the last, and
-// those before it without which an incarnation would not end.
-type verdicts struct {
-	mu  sync.Mutex
-	all []hwclock.Verdict // a faulty rate, and one that is not, by turns
-}
-
-// put adds a verdict, and reports whether no other waits. Of a fault that comes and goes, one time
-// is enough.
-func (v *verdicts) put(x hwclock.Verdict) (only bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	n := len(v.all)
+// withVerdict adds a verdict on the rate of the kernel's clock to those without which an
+// incarnation would not end: a faulty rate, and one that is not, by turns. Of a fault that comes
+// and goes, one time is enough.
+func withVerdict(all []hwclock.Verdict, x hwclock.Verdict) []hwclock.Verdict {
+	n := len(all)
 	switch {
-	case n > 0 && (v.all[n-1] == hwclock.RateFaulty) == (x == hwclock.RateFaulty):
+	case n > 0 && (all[n-1] == hwclock.RateFaulty) == (x == hwclock.RateFaulty):
+		return all
 	case n == 3:
-		v.all = v.all[:2]
-	default:
-		v.all = append(v.all, x)
+		return all[:2]
 	}
-	return n == 0
-}
-
-func (v *verdicts) take() []hwclock.Verdict {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	all := v.all
-	v.all = nil
-	return all
+	return append(all, x)
 }
 
 // JudgeRate takes a verdict on the rate of the kernel's clock. It does not wait.
 func (l *Loop) JudgeRate(v hwclock.Verdict) {
-	if v == hwclock.RateUnknown || !l.verdicts.put(v) { // nobody knows better than before
+	if v == hwclock.RateUnknown || !l.verdicts.add(v, withVerdict) { // nobody knows better than before
 		return
 	}
 	l.do(func(d *driver) {

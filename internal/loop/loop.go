@@ -87,8 +87,8 @@ type Loop struct {
 	deliveries *deliveryqueue.Queue // nil without broadcast, and where they are dropped
 	commands   commandqueue.Queue[*command]
 	meeting    atomic.Int32 // packets to a multicast group among the commands
-	samples    samples
-	verdicts   verdicts
+	samples    findings[sample]
+	verdicts   findings[hwclock.Verdict]
 	leaving    atomic.Bool // the command to leave was given
 	snapshot   atomic.Pointer[Snapshot]
 	reach      seqlock.Numbers                                 // of the broadcast, published with the snapshot
